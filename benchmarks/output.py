@@ -1,4 +1,7 @@
-"""Output of every benchmark: a JSON record, and tables, one of them of figures beside their targets."""
+"""Output of every benchmark: a JSON record, and tables, one of them of figures beside their targets.
+
+Panels of figures that may have nothing to show.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -7,14 +10,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from matplotlib.axes import Axes
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.timing import Spread
-from contact_ddp_ros.base import versions as provenance
+from contact_ddp_ros.base import process as provenance
 from contact_ddp_ros.base.files import write_json
+from contact_ddp_ros.runs.report.style import nothing
 
 _PEERS = ("crocoddyl",)
 
@@ -168,3 +173,14 @@ def _peer_versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def panel(
+    axes: Axes, title: str, found: Any, draw: Callable[[Axes, Any], None], otherwise: str = "not measured"
+) -> None:
+    """Draw what was found under a title, or say why there is nothing."""
+    axes.set_title(title)
+    if found:
+        draw(axes, found)
+    else:
+        nothing(axes, otherwise)

@@ -64,12 +64,12 @@ _HOMES = {
         "Constraint",
         "CostTerm",
         "NodeSymbols",
+        "Reference",
     ),
     "mpc.horizon": (
         "GaitHorizon",
         "Horizon",
     ),
-    "mpc.custom_reference": ("Reference",),
     "mpc.plan_result": ("PlanResult",),
     "mpc.planner": ("Planner",),
     "plants.pushes": ("Push",),
@@ -81,7 +81,6 @@ _HOMES = {
         "load_recording",
         "save_recording",
     ),
-    "robot.body_pose": ("BodyPose",),
     "robot.ground": (
         "TerrainEstimate",
         "FootHeights",
@@ -92,13 +91,16 @@ _HOMES = {
         "Robot",
         "load_robot",
     ),
-    "robot.state": ("RobotState",),
+    "robot.state": (
+        "BodyPose",
+        "RobotState",
+    ),
     "robot.tree": (
         "ContactPoint",
         "Joint",
         "RigidBodyTree",
     ),
-    "robot.urdf_tree": ("read_tree",),
+    "robot.third_party_urdf": ("read_tree",),
     "ocp.continuation": (
         "ConstrainedSolution",
         "Continuation",
@@ -220,8 +222,7 @@ if TYPE_CHECKING:
         SecondPartials,
     )
     from contact_ddp_ros.mpc.cost_terms import check_constraint, check_cost_term
-    from contact_ddp_ros.mpc.custom_reference import Reference
-    from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols
+    from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, NodeSymbols, Reference
     from contact_ddp_ros.mpc.horizon import GaitHorizon, Horizon
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
     from contact_ddp_ros.mpc.motions.problem import MotionConfig
@@ -237,16 +238,15 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.protocol import Problem
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
     from contact_ddp_ros.plants.pushes import Push
-    from contact_ddp_ros.robot.body_pose import BodyPose
     from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
     from contact_ddp_ros.robot.model import Robot, load_robot
     from contact_ddp_ros.robot.models.planar import PlanarModel
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
     from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
     from contact_ddp_ros.robot.policy import Policy
-    from contact_ddp_ros.robot.state import RobotState
+    from contact_ddp_ros.robot.state import BodyPose, RobotState
+    from contact_ddp_ros.robot.third_party_urdf import read_tree
     from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
-    from contact_ddp_ros.robot.urdf_tree import read_tree
     from contact_ddp_ros.runs.closed_loop import ClosedLoop
     from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
     from contact_ddp_ros.runs.motions.result import MotionResult

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from PIL import Image
-from test.play.browser import text, time_of
 
 from contact_ddp_ros.base.files import written_whole
+from test.apps.play.browser import text, time_of
 
 INTERVAL: Final = 0.12
 """Simulated time between two frames of the film, or more where the browser is slow [s]."""

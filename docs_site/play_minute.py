@@ -12,9 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from test.play.browser import browser, field, frames, mode, served_page, text, until
-
 from docs_site.film import Film, save
+from test.apps.play.browser import browser, field, frames, mode, served_page, text, until
 
 WIDTH, HEIGHT, SCALE = 1280, 740, 0.625
 """Of the page, and pixels of the recording for each of the page's."""

@@ -93,7 +93,7 @@ QUICK = (
     "ros/test_exchange.py",
     "ros/test_loop_messages.py",
     "ros/test_monitor.py",
-    "ros/test_plan_request.py",
+    "ros/test_estimate_messages.py",
     "ros/test_policy_message.py",
     "ros/test_timebase.py",
     "runs/recording/test_analysis.py",

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import encode
-from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, Layout
+from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, Layout, encode
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState

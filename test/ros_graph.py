@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
-from contact_ddp_ros.ros.plan_request import PlanRequest, plan_request
+from contact_ddp_ros.ros.estimate_messages import PlanRequest, plan_request
 from contact_ddp_ros.ros.reports import status_values
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 from contact_ddp_ros.ros.timebase import stamp_ns

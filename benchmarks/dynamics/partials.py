@@ -2,7 +2,7 @@
 
 * scaling: the n-link pendubot pinned to the ground; time of first-order partials (iLQR), of contracted second-order
   partials by mRNEAc (DDP) and by tensors, their exponents in n, and the ratio of mRNEAc's to the first order's at every
-  n; the same of the operations of the graphs behind them. `benchmarks.dynamics.knot_partials` says what each level
+  n; the same of the operations of the graphs behind them. `benchmarks.dynamics.partial_costs` says what each level
   contains;
 * robot: the planar Mini Cheetah, mode by mode.
 
@@ -26,26 +26,27 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 from rich.progress import Progress
 
-from benchmarks import fits
+from benchmarks import timing
 from benchmarks.benchmark import Benchmark, Findings, Run, option
 from benchmarks.dynamics import partial_costs
-from benchmarks.dynamics.knot_partials import EXPANSION, FIRST, SECOND, TENSOR
 from benchmarks.dynamics.partial_costs import (
     ALL,
     COMMON,
+    EXPANSION,
+    FIRST,
     LARGE,
     NAMES,
     PAPER_RATIO,
     PAPER_SLOPES,
     PIN,
+    SECOND,
+    TENSOR,
     Costs,
     Model,
     pendubot,
 )
-from benchmarks.fits import PowerLaw
-from benchmarks.output import Metric, number
-from benchmarks.panels import panel
-from benchmarks.timing import Spread
+from benchmarks.output import Metric, number, panel
+from benchmarks.timing import PowerLaw, Spread
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
 from contact_ddp_ros.robot.model import load_robot
@@ -109,7 +110,7 @@ def _slopes(values: dict[str, dict[int, float]]) -> dict[str, dict[str, PowerLaw
     """Per level the power law over all of its n, over the large ones, and over those of the tensors."""
 
     def fit(level: str, chosen: Sequence[int]) -> PowerLaw:
-        return fits.power_law(chosen, [values[level][n] for n in chosen])
+        return timing.power_law(chosen, [values[level][n] for n in chosen])
 
     slopes: dict[str, dict[str, PowerLaw]] = {}
     for level, points in values.items():
@@ -118,7 +119,7 @@ def _slopes(values: dict[str, dict[int, float]]) -> dict[str, dict[str, PowerLaw
             LARGE: [n for n in sorted(points) if n >= _LARGE],
             COMMON: [n for n in sorted(points) if n in values[TENSOR]],
         }
-        slopes[level] = {name: fit(level, n) for name, n in ranges.items() if len(n) >= fits.FEWEST}
+        slopes[level] = {name: fit(level, n) for name, n in ranges.items() if len(n) >= timing.FEWEST}
     return slopes
 
 

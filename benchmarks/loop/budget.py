@@ -21,9 +21,11 @@ planner is still busy, so that period passes without a plan.
 :func:`measure_in_loop` shows what the solver really does in the receding horizon: how often at full curvature, with how
 many sweeps, at what cost. Closed loops in lock-step at 0.5 m/s with one push from behind take turns, tick by tick, so
 that a slow moment of the machine meets all of them.
+
+The largest disturbance that is survived, by bisection.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import thread_time
 from typing import Any
@@ -31,8 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.loop.cases import bounding, push_of
-from benchmarks.loop.harness import PlannerProxy, loop_with
+from benchmarks.loop.harness import PlannerProxy, bounding, loop_with, push_of
 from benchmarks.solver.case import VARIANTS, mpc_cases
 from benchmarks.solver.iteration import ITERATION, ours
 from benchmarks.timing import Progress, Spread, interleave
@@ -221,3 +222,34 @@ def _summary(variant: str, planner: OverheardPlanner) -> InLoop:
         full_curvature=float(np.mean([one.hessian_blend == 1.0 for one in iterations])),
         times=np.array(planner.times),
     )
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where an outcome changes.
+
+    Attributes:
+        held: largest level that was survived; the lower end of the search where none was.
+        lost: smallest level above it that was not; None where the upper end was survived.
+        tried: (level, survived) in the order of the trials.
+    """
+
+    held: float
+    lost: float | None
+    tried: tuple[tuple[float, bool], ...]
+
+
+def search(held: Callable[[float], bool], low: float, high: float, evaluations: int) -> Limit:
+    """Try `high` and, unless it is survived, halve the interval from `low`, taken as survived, so many times.
+
+    Survival need not be monotonic in truth; what is found then is one of the levels at which it changes.
+    """
+    if held(high):
+        return Limit(high, None, ((high, True),))
+    below, above, tried = low, high, [(high, False)]
+    for _ in range(evaluations):
+        level = 0.5 * (below + above)
+        survived = held(level)
+        tried.append((level, survived))
+        below, above = (level, above) if survived else (below, level)
+    return Limit(below, above, tuple(tried))

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Run, at_least, option
-from benchmarks.loop import bisection, outcome
+from benchmarks.loop import budget, outcome
 from benchmarks.loop.budget import Budget, PacedPlanner, StageCosts, measure_costs
-from benchmarks.loop.cases import CYCLE, DIRECTIONS, PUSH_DURATION, RECOVERY, SPEED, bounding, push_of
 from benchmarks.loop.closed_loop_report import MEASURES, report
+from benchmarks.loop.harness import CYCLE, DIRECTIONS, PUSH_DURATION, RECOVERY, SPEED, bounding, push_of
 from benchmarks.solver.case import VARIANTS
 from benchmarks.study import Study
 from contact_ddp_ros.mpc.config import PlannerConfig
@@ -241,7 +241,7 @@ def measure(case: Case) -> Figures:
     values = case.values
     if "search" in values:
         held = _holds_push if values["sweep"] == "pushes" else _holds_speed
-        return {"fall": "", **asdict(bisection.search(partial(held, case), **values["search"]))}
+        return {"fall": "", **asdict(budget.search(partial(held, case), **values["search"]))}
     found, spent = paced_run(case.options, values)
     figures = {name: found.get(name) for name in ("straight", *MEASURES)}
     return {"fall": found["fall"], "sign": _sign(found["fall"]), "spent": spent, **figures}

@@ -12,16 +12,13 @@ from matplotlib.axes import Axes
 from rich.table import Table
 
 from benchmarks.benchmark import Findings
-from benchmarks.output import table_of
-from benchmarks.paired import Paired, paired
-from benchmarks.panels import panel
+from benchmarks.output import panel, table_of
 from benchmarks.solver.case import VARIANTS
 from benchmarks.study import counted
-from benchmarks.timing import Spread
+from benchmarks.timing import Paired, Spread, paired
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import POINT_COLOURS, figure, legend, name_rows, nothing
-from contact_ddp_ros.runs.study.statistics import Proportion, grouped, share
-from contact_ddp_ros.runs.study.study import Figures, Group
+from contact_ddp_ros.runs.study.study import Figures, Group, Proportion, grouped, share
 
 MEASURES = ("speed_error", "roll_abs_max", "pitch_abs_max", "touchdown_height_measured_max_m")
 """Figures of a run that are kept of each trial; smaller is better."""

@@ -1,8 +1,8 @@
 """`contact-ddp bench contact`: the same bound under different models of the contact between feet and ground.
 
-MuJoCo's stiff, relaxed and spring-damper contacts (:mod:`contact_ddp_ros.plants.contact`), DART's and Bullet's where
-they are installed, with the sensor noise of `bench robustness`, in lock-step. Planner and controller are the same and
-know of none of it. Forces and depths are those at the control ticks, every 2 ms.
+MuJoCo's stiff, relaxed and spring-damper contacts (:mod:`contact_ddp_ros.plants.mujoco_model`), DART's and Bullet's
+where they are installed, with the sensor noise of `bench robustness`, in lock-step. Planner and controller are the same
+and know of none of it. Forces and depths are those at the control ticks, every 2 ms.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.benchmark import Findings, count
-from benchmarks.loop.cases import SPEED, bounding, cases
+from benchmarks.loop.harness import SPEED, bounding, cases
 from benchmarks.study import Rows, Study, mean
 from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.figure import Figure

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import count, option
-from benchmarks.loop.cases import bounding, cases
-from benchmarks.loop.harness import moved, settled, settling
+from benchmarks.loop.harness import bounding, cases, moved, settled, settling
 from benchmarks.study import STANDING, Rows, Study
 from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.study.study import Case, Figures, Group

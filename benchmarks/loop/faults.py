@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
-from contact_ddp_ros.runs.channel import Channel
+from contact_ddp_ros.robot.state import Expiring, JointCommand, RobotState, VelocityCommand
+from contact_ddp_ros.runs.loop import Channel
 
 Array = NDArray[np.float64]
 

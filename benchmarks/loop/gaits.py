@@ -15,8 +15,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 
 from benchmarks.benchmark import count, option
-from benchmarks.loop.cases import bounding, cases
-from benchmarks.loop.harness import moved, settled, settling
+from benchmarks.loop.harness import bounding, cases, moved, settled, settling
 from benchmarks.study import Rows, Study
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.benchmark import count, option
-from benchmarks.loop.cases import bounding, cases
 from benchmarks.loop.gaits import moving_gaits
+from benchmarks.loop.harness import bounding, cases
 from benchmarks.study import STANDING, Rows, Study
 from contact_ddp_ros.base.config import replace, specs
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
-from contact_ddp_ros.robot.body_pose import BodyPose
+from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import Loop, Observer
 from contact_ddp_ros.runs.options import SENSOR_NOISE

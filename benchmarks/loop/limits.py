@@ -20,13 +20,11 @@ from rich.table import Table
 
 from benchmarks.benchmark import Findings, add_seed, count
 from benchmarks.loop.budget import OverheardPlanner
-from benchmarks.loop.cases import bounding, cases, changed, push_of
-from benchmarks.loop.harness import STANDING, loop_with
+from benchmarks.loop.harness import STANDING, bounding, cases, changed, loop_with, push_of
 from benchmarks.loop.world import Unlike, mixture
 from benchmarks.output import Metric, table_of
-from benchmarks.paired import paired
 from benchmarks.study import Study
-from benchmarks.timing import Spread
+from benchmarks.timing import Spread, paired
 from contact_ddp_ros.base.choices import CONSTRAINTS, INTERIOR_POINT, PENALTIES
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ContactDdpError
@@ -37,8 +35,7 @@ from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import SENSOR_NOISE
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
-from contact_ddp_ros.runs.study.statistics import Proportion, share, wilson
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, Proportion, share, wilson
 
 DURATION = 3.5
 """Duration of a run, of which it stands for the first half second [s]."""

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.loop import bisection
-from benchmarks.loop.cases import DIRECTIONS, push_of
-from benchmarks.loop.harness import advance, bounding_loop
+from benchmarks.loop import budget
+from benchmarks.loop.harness import DIRECTIONS, advance, bounding_loop, push_of
 from contact_ddp_ros.base.config import ParameterSpec, Value, replace, specs
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError, ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
@@ -32,9 +31,8 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import JointCommand
-from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Channel
 
 BOUND_FIRST = 1.0
 """Bounding before the change [s]."""
@@ -145,12 +143,12 @@ def search(spec: ParameterSpec, towards: str, steps: int, judged: Judge) -> dict
         def on_the_way(share: float) -> bool:
             return held(value_at(spec, towards, share))
 
-        limit = bisection.search(on_the_way, 0.0, 1.0, steps)
+        limit = budget.search(on_the_way, 0.0, 1.0, steps)
         if not limit.held and limit.lost is not None:  # finer, where hardly anything holds
-            limit = bisection.search(on_the_way, 0.0, limit.lost, steps)
+            limit = budget.search(on_the_way, 0.0, limit.lost, steps)
         # a bound may hold where the way to it does not: halfway must hold too
         while limit.held > 0.0 and not on_the_way(0.5 * limit.held):
-            limit = bisection.search(on_the_way, 0.0, 0.5 * limit.held, steps)
+            limit = budget.search(on_the_way, 0.0, 0.5 * limit.held, steps)
         last = value_at(spec, towards, limit.held)
         beyond = None if limit.lost is None else value_at(spec, towards, limit.lost)
     else:

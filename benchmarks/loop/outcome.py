@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.loop.cases import CYCLE, RECOVERY
-from benchmarks.loop.harness import Proxy, advance, loop_with
+from benchmarks.loop.harness import CYCLE, RECOVERY, Proxy, advance, loop_with
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.runs.figures import figures_of, numbers_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.recording.record import CONTROL_MODES
-from contact_ddp_ros.runs.report.compare.tables import figures_of
-from contact_ddp_ros.runs.report.summary import summarise
 from contact_ddp_ros.runs.study.study import Case, Figures, run_case
 
 BANDS = {"roll": 0.1, "lateral_velocity": 0.05, "yaw": 0.1}
@@ -51,17 +49,17 @@ def figures(options: RunOptions, recording: Recording) -> dict[str, Any]:
     Beside the summary's: `fall`, `speed_error`, largest |mean − commanded speed| over the stretches of constant command
     [m/s], and after a push `pushed_pitch`, its largest |pitch| [rad], `straightness` and whether it was `straight`.
     """
-    summary = summarise(recording)
-    fall = f"{summary.fall_time_s:.2f} s: {summary.fall_reason}" if summary.fell else ""
-    if not fall and options.stop_time is not None:
+    told = figures_of(recording)
+    found = numbers_of(told)
+    if not found["fall"] and options.stop_time is not None:
         stands = recording.ticks["control_mode"][-1] == CONTROL_MODES.index("stand")
-        fall = "" if stands else NOT_STOOD
-    errors = [abs(phase.mean_speed - phase.commanded_speed) for phase in summary.speed_phases]
-    found = {"fall": fall, **figures_of(summary), "speed_error": max(errors, default=None)}
+        found["fall"] = "" if stands else NOT_STOOD
+    errors = [abs(phase["mean_speed"] - phase["commanded_speed"]) for phase in told["speed_phases"]]
+    found["speed_error"] = max(errors, default=None)
     if options.pushes:
         crooked = straightness(recording, options.pushes[0])
-        found["pushed_pitch"] = summary.pushes[0].pitch_abs_max if summary.pushes else None
-        found |= {"straightness": crooked, "straight": not fall and is_straight(crooked)}
+        found["pushed_pitch"] = told["pushes"][0]["pitch_abs_max"] if told["pushes"] else None
+        found |= {"straightness": crooked, "straight": not found["fall"] and is_straight(crooked)}
     return found
 
 

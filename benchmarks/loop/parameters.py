@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from rich.table import Table
 
 from benchmarks.benchmark import Findings, Run, option
-from benchmarks.loop.cases import SPEED, bounding
+from benchmarks.loop.harness import SPEED, bounding
 from benchmarks.loop.live_change import BOUND_FIRST, PUSH, SIDES, directions, offer, run, search, tunable
 from benchmarks.output import table_of
 from benchmarks.study import Study
@@ -31,9 +31,8 @@ from contact_ddp_ros.base.config import ParameterSpec
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.safe_ranges import SafeRange, shown
 from contact_ddp_ros.runs.report import style
-from contact_ddp_ros.runs.study.journal import Journal
-from contact_ddp_ros.runs.study.statistics import grouped
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.batch import Journal
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, grouped
 
 QUICK = (
     "planner.first_iterations",

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Findings, count, option
-from benchmarks.loop.cases import PUSH_DURATION, SPEED, bounding, push_of
-from benchmarks.loop.harness import advance
+from benchmarks.loop.harness import PUSH_DURATION, SPEED, advance, bounding, push_of
 from benchmarks.output import table_of
-from benchmarks.paired import median_interval
 from benchmarks.study import Study, counted
+from benchmarks.timing import median_interval
 from contact_ddp_ros.base.errors import BenchmarkError, ContactDdpError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import GaitConfig
@@ -37,8 +36,7 @@ from contact_ddp_ros.runs.recording import FALL_HEIGHT
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.scenario import scenario
-from contact_ddp_ros.runs.study.statistics import share
-from contact_ddp_ros.runs.study.study import Case, Figures, Group
+from contact_ddp_ros.runs.study.study import Case, Figures, Group, share
 
 Array = NDArray[np.float64]
 

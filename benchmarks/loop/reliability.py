@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import count, option
-from benchmarks.loop.cases import CYCLE, SPEED, bounding
 from benchmarks.loop.faults import FAULTS, KINDS, Fault
-from benchmarks.loop.harness import STANDING, advance, bounding_loop
+from benchmarks.loop.harness import CYCLE, SPEED, STANDING, advance, bounding, bounding_loop
 from benchmarks.study import Columns, Rows, Study
 from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.control.config import SafetyConfig

@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 
 from benchmarks.benchmark import add_seed, option
 from benchmarks.loop import outcome
-from benchmarks.loop.cases import CYCLE, DIRECTIONS, RECOVERY, SPEED, bounding, cases, push_of
+from benchmarks.loop.harness import CYCLE, DIRECTIONS, RECOVERY, SPEED, bounding, cases, push_of
 from benchmarks.loop.outcome import BANDS
-from benchmarks.panels import panel
+from benchmarks.output import panel
 from benchmarks.study import Rows, Study, worst
 from contact_ddp_ros.base.choices import VARIANTS
 from contact_ddp_ros.runs.options import SENSOR_NOISE

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import add_seed, count, option
-from benchmarks.loop.cases import CYCLE, PUSH_DURATION, bounding, cases, push_of
-from benchmarks.loop.harness import moved, settled
+from benchmarks.loop.harness import CYCLE, PUSH_DURATION, bounding, cases, moved, push_of, settled
 from benchmarks.study import STANDING, VERDICT, Rows, Study
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.options import SENSOR_NOISE

@@ -216,7 +216,7 @@ def crocoddyl(case: Case) -> Contestant:
 
 def csqp(case: Case, programme: BoundNlp) -> Contestant:
     """CSQP on Crocoddyl's models, from our first trajectory; judged by a programme without ν."""
-    from benchmarks.peers.csqp_bound import CsqpBound
+    from benchmarks.peers.fatrop_bound import CsqpBound
 
     peer = CsqpBound(case)
     first = case.solve(solver_of("ddp"), 0)

@@ -32,11 +32,10 @@ from contact_ddp_ros.base.compiled import cache
 from contact_ddp_ros.base.compiled.casadi_functions import c_source
 from contact_ddp_ros.base.compiled.compiler import compile_library, find_compiler
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, contact_system
-from contact_ddp_ros.dynamics.contact_point import Axes
-from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, Symbols, contact_system, impact_system
 from contact_ddp_ros.dynamics.kernels import origin
 from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.dynamics.mrneac import Axes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes, position_share
 from contact_ddp_ros.mpc.term_sums import TermLayout

@@ -18,7 +18,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.model import BASE_JOINTS
+from contact_ddp_ros.robot.joints import BASE_JOINTS
 from contact_ddp_ros.robot.models.planar import PLANAR_BASE_JOINTS
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree

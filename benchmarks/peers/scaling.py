@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.fits import exponent
 from benchmarks.peers.bound_nlp import BoundNlp
 from benchmarks.peers.comparison import DDP, ILQR, IPOPT
 from benchmarks.peers.ipopt_bound import IpoptBound
 from benchmarks.solver.case import Case, long_case, solver_of
 from benchmarks.solver.iteration import ITERATION, crocoddyl, ours
-from benchmarks.timing import Candidate, Progress, Times, interleave, watched
+from benchmarks.timing import Candidate, Progress, Times, exponent, interleave, watched
 
 LEAN, EXACT = "Crocoddyl FDDP, lean", "Crocoddyl FDDP, exact"
 

@@ -14,7 +14,7 @@ from threading import Event, Thread
 
 import numpy as np
 
-from benchmarks.ros.quota import quota
+from benchmarks.ros.processor import quota
 from contact_ddp_ros.base.process import environment
 
 _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(10**6): pass"

@@ -9,27 +9,28 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
-from benchmarks.loop.cases import SPEED, bounding
+from benchmarks.loop.harness import SPEED, bounding
 from benchmarks.output import Metric, number, table_of
 from benchmarks.timing import watched
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
-from contact_ddp_ros.plants.gazebo.emulator.simulator import emulated
+from contact_ddp_ros.plants.gazebo.emulator.server import emulated
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import joint_index
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.figures import figures_of, summary_of
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import COMMAND, MEASURED, MUTED, PLANNED, figure
-from contact_ddp_ros.runs.report.summary import Summary, summarise
 
 DURATION, QUICK_DURATION = 20.0, 6.0
 """Of every run [s]."""
@@ -76,26 +77,26 @@ def bound(physics: Physics, duration: float, speed: float = SPEED) -> Recording:
         return ClosedLoop(options, make_simulator=make).run()
 
 
-def _metrics(summary: Summary) -> list[Metric]:
-    error = abs(float(summary.mean_speed) - SPEED)
+def _metrics(figures: Mapping[str, Any]) -> list[Metric]:
+    error = abs(float(figures["mean_speed"]) - SPEED)
     return [
-        Metric("falls", float(summary.fell), 0.0),
+        Metric("falls", float(figures["fell"]), 0.0),
         Metric("error of the mean speed", error, SPEED_ERROR, unit="m/s"),
-        Metric("time bounding", float(summary.bounding_time_s), None, unit="s"),
+        Metric("time bounding", float(figures["bounding_time_s"]), None, unit="s"),
     ]
 
 
-def _table(summaries: Mapping[str, Summary]) -> Table:
+def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
     columns: dict[str, Callable[[str], str]] = {
         "physics": str,
-        "fell": lambda name: "yes" if summaries[name].fell else "no",
-        "speed m/s": lambda name: _cell(summaries[name].mean_speed),
-        "height m": lambda name: f"{_cell(summaries[name].height_min)} to {_cell(summaries[name].height_max)}",
-        "pitch °": lambda name: _cell(summaries[name].pitch_abs_max, 180.0 / np.pi),
-        "soles at touchdown mm": lambda name: _cell(summaries[name].touchdown_height_measured_max_m, 1e3),
-        "roll °": lambda name: _cell(summaries[name].roll_abs_max, 180.0 / np.pi),
+        "fell": lambda name: "yes" if found[name]["fell"] else "no",
+        "speed m/s": lambda name: _cell(found[name]["mean_speed"]),
+        "height m": lambda name: f"{_cell(found[name]['height_min'])} to {_cell(found[name]['height_max'])}",
+        "pitch °": lambda name: _cell(found[name]["pitch_abs_max"], 180.0 / np.pi),
+        "soles at touchdown mm": lambda name: _cell(found[name]["touchdown_height_measured_max_m"], 1e3),
+        "roll °": lambda name: _cell(found[name]["roll_abs_max"], 180.0 / np.pi),
     }
-    return table_of(f"Commanded {SPEED:g} m/s", summaries, columns, whole_names=False)
+    return table_of(f"Commanded {SPEED:g} m/s", found, columns, whole_names=False)
 
 
 def _cell(value: float | None, scale: float = 1.0) -> str:
@@ -143,13 +144,13 @@ def _measure(run: Run) -> Findings:
     duration = QUICK_DURATION if run.options.quick else DURATION
     with progress_bar(run.terminal, "bounding") as advance:
         recordings = {name: bound(PHYSICS[name], duration) for name in watched(tuple(PHYSICS), advance)}
-    summaries = {name: summarise(recording) for name, recording in recordings.items()}
+    found = {name: figures_of(recording) for name, recording in recordings.items()}
     return Findings(
         settings={"duration": duration, "speed": SPEED},
-        results={"runs": {name.strip(): summary for name, summary in summaries.items()}},
+        results={"runs": {name.strip(): summary_of(recording) for name, recording in recordings.items()}},
         title=f"Bounding at {SPEED:g} m/s in DART",
-        metrics=_metrics(summaries[DART]),
-        tables=[_table(summaries)],
+        metrics=_metrics(found[DART]),
+        tables=[_table(found)],
         drawings={"gazebo.png": lambda path: draw({name.strip(): one for name, one in recordings.items()}, path)},
     )
 

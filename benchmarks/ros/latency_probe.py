@@ -27,8 +27,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import decode, encode
-from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, PD_TAU_TARGETS, TARGETS_CHANNEL
+from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, PD_TAU_TARGETS, TARGETS_CHANNEL, decode, encode
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io

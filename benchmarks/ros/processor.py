@@ -5,15 +5,26 @@
 * For 100, 50 and 25 % of a core: the rate that the planner chooses with plans of these times, and how old they arrive,
   by a model of the quota: of every 100 ms the planner gets its share and is then stopped.
 * The bound in lock-step at that rate, with policies as old as 99 of 100 at most: commands, and pushes by direction.
+
+A limit on the processor time of a process, as a share of one core.
+
+A control group does it where its files may be written, in both versions of the interface: of every 100 ms the process
+gets its share and is then stopped by the kernel. Elsewhere the process is stopped and continued by signals in the same
+rhythm, which takes the share of elapsed time instead of processor time.
 """
 
+import contextlib
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -22,22 +33,110 @@ from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run
 from benchmarks.loop.budget import OverheardPlanner
-from benchmarks.loop.cases import bounding, cases
 from benchmarks.loop.gaits import COMMANDS, run
-from benchmarks.loop.harness import advance, loop_with
+from benchmarks.loop.harness import advance, bounding, cases, loop_with
 from benchmarks.loop.pushes import cell, motion
 from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
-from benchmarks.ros.quota import Throttle
 from benchmarks.timing import watched
 from contact_ddp_ros.base.compiled.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.mpc.plan_rate import PlanRate
+from contact_ddp_ros.mpc.loop_solver import PlanRate
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.study import Figures
+
+PERIOD = 0.1
+"""Of the limit [s]."""
+
+_ROOT = Path("/sys/fs/cgroup")
+
+
+class Throttle:
+    """Model of such a limit: in each period work goes on until the share is used, and then waits for the next one."""
+
+    def __init__(self, share: float) -> None:
+        """`share` of a core."""
+        self._share, self._period, self._used = share * PERIOD, -1, 0.0
+
+    def end(self, begins: float, work: float) -> float:
+        """End of work of a processor time [s] that begins at a time [s], after all work so far."""
+        now = begins
+        while True:
+            period = math.floor(now / PERIOD + 1e-9)
+            if period != self._period:
+                self._period, self._used = period, 0.0
+            room = min(self._share - self._used, (period + 1) * PERIOD - now)
+            if work <= room:
+                self._used += work
+                return now + work
+            work, now = work - room, (period + 1) * PERIOD
+
+
+@contextlib.contextmanager
+def quota(pid: int, share: float) -> Iterator[str]:
+    """Limit a process inside the block; gives the means: "control group", "signals", or "none" for a share of 1."""
+    if share >= 1.0:
+        yield "none"
+        return
+    group = _group(share)
+    if group is None:
+        with _signals(pid, share):
+            yield "signals"
+        return
+    (group / "cgroup.procs").write_text(str(pid))
+    try:
+        yield "control group"
+    finally:
+        for one in (group / "cgroup.procs").read_text().split():  # its children are there, too
+            with contextlib.suppress(ProcessLookupError):
+                (group.parent / "cgroup.procs").write_text(one)
+        with contextlib.suppress(OSError):
+            group.rmdir()
+
+
+def _group(share: float) -> Path | None:
+    """A new control group with that limit, or None where there can be none."""
+    period = round(1e6 * PERIOD)
+    for root, name, text in (
+        (_ROOT / "cpu", "cpu.cfs_quota_us", f"{round(share * period)}"),
+        (_ROOT, "cpu.max", f"{round(share * period)} {period}"),
+    ):
+        group = root / f"contact-ddp-{os.getpid()}"
+        try:
+            if not (root / "cgroup.procs").exists():
+                continue
+            group.mkdir()
+            (group / name).write_text(text)
+        except OSError:
+            with contextlib.suppress(OSError):
+                group.rmdir()
+            continue
+        return group
+    return None
+
+
+@contextlib.contextmanager
+def _signals(pid: int, share: float) -> Iterator[None]:
+    stop = Event()
+
+    def alternate() -> None:
+        while not stop.is_set():
+            time.sleep(share * PERIOD)
+            os.kill(pid, signal.SIGSTOP)
+            stop.wait((1.0 - share) * PERIOD)
+            os.kill(pid, signal.SIGCONT)
+
+    thread = Thread(target=alternate, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
 
 NATIVE, SMALL = "native", "silvermont"
 BUILDS: Mapping[str, Mapping[str, str]] = {

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Findings, add_setting_option, at_least, option
-from benchmarks.loop.cases import bounding
+from benchmarks.loop.harness import bounding
 from benchmarks.output import Metric, table_of
 from benchmarks.ros.disturbances import neighbours, observers, stalls, throttled
 from benchmarks.study import Columns, Study

@@ -21,10 +21,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run, option
-from benchmarks.fits import Trend, trend
 from benchmarks.output import Metric, number, table_of
 from benchmarks.ros.soak_tally import FellError, Sample, Seen, Tally, processes, rates, run_loop, series
-from benchmarks.timing import Spread
+from benchmarks.timing import Spread, Trend, trend
 from contact_ddp_ros.base.errors import BenchmarkError, NodeError, ParameterError
 from contact_ddp_ros.base.process import interruptible
 from contact_ddp_ros.mpc.config import PlannerConfig

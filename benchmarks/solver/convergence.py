@@ -35,7 +35,7 @@ from benchmarks.solver.near_optimum import (
 from benchmarks.timing import Progress, Spread, watched
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure
-from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import grouped
 
 VARIANTS = {"ilqr": "iLQR", "ddp": "DDP"}
 

@@ -18,11 +18,10 @@ from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from benchmarks.benchmark import Benchmark, Findings, Run
-from benchmarks.fits import exponent
 from benchmarks.output import Metric, number
 from benchmarks.solver.case import SPEED, Case, cold_case
 from benchmarks.solver.iteration import ITERATION, STAGES, ours
-from benchmarks.timing import Candidate, Times, interleave
+from benchmarks.timing import Candidate, Times, exponent, interleave
 from contact_ddp_ros.base.config import replace as configured
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planar_reference import planar_schedule

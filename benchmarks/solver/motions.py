@@ -24,7 +24,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.runs.options import OPTIONS
-from contact_ddp_ros.runs.study.statistics import wilson
+from contact_ddp_ros.runs.study.study import wilson
 
 VARIANTS = ("ddp", "ilqr")
 LONGER, FURTHER = (-0.04, -0.02, 0.0, 0.02, 0.04), (-0.1, 0.0, 0.1)

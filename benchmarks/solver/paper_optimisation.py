@@ -19,7 +19,7 @@ from contact_ddp_ros.ocp.continuation import ConstrainedSolution, Continuation, 
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess, Solution
-from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.ground import cone_excess
 
 Array = NDArray[np.float64]
 

@@ -44,7 +44,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import POINT_COLOURS, figure
-from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import grouped
 
 Array = NDArray[np.float64]
 

@@ -21,8 +21,7 @@ from benchmarks.benchmark import Benchmark, Findings, Run, option
 from benchmarks.dynamics import kernel_times
 from benchmarks.dynamics.partial_costs import PAPER_RATIO
 from benchmarks.loop.budget import measure_in_loop, time_ratio
-from benchmarks.output import Metric, number
-from benchmarks.panels import panel
+from benchmarks.output import Metric, number, panel
 from benchmarks.peers import MISSING_CROCODDYL
 from benchmarks.ros import startup
 from benchmarks.ros.startup import STEPS, StartupTimes

@@ -27,7 +27,7 @@ from benchmarks.solver.paper_optimisation import (
 )
 from benchmarks.timing import Progress, Spread, Times, watched
 from contact_ddp_ros.runs.report.progress import progress_bar
-from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import grouped
 
 VARIANTS = ("ilqr", "ddp", "ddp_tensor")
 STARTS, QUICK_STARTS = 50, 6

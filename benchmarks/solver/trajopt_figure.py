@@ -20,7 +20,7 @@ from benchmarks.solver.paper_optimisation import (
 )
 from benchmarks.timing import Times
 from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure, legend
-from contact_ddp_ros.runs.study.statistics import grouped
+from contact_ddp_ros.runs.study.study import grouped
 
 _LABELS = {"ilqr": "iLQR", "ddp": "DDP, mRNEAc", "ddp_tensor": "DDP, tensors"}
 _COLOURS = {"ilqr": "#e69f00", "ddp": "#0072b2", "ddp_tensor": "#009e73"}

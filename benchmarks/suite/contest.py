@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from time import process_time
 from typing import Any
 
-from benchmarks.suite import ipopt
+from benchmarks.suite import formulation
 from benchmarks.suite.acrobot import ACROBOT
 from benchmarks.suite.car import CAR, CAR_QUADRATIC
 from benchmarks.suite.cart_pole import CART_POLE
@@ -71,7 +71,7 @@ def ours(instance: Instance, variant: str) -> tuple[bool, int, float, str]:
 
 def by_ipopt(instance: Instance, exact: bool) -> tuple[bool, int, float, str]:
     """The same of IPOPT."""
-    found = ipopt.solve(instance, exact=exact, tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
+    found = formulation.solve(instance, exact=exact, tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
     return found.solved, found.iterations, found.cost, found.message
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.benchmark import Benchmark, Findings, Run, at_least
-from benchmarks.engine import add_engine_options, do
 from benchmarks.output import Metric, new_table
+from benchmarks.study import add_engine_options, do
 from benchmarks.suite.contest import (
     EXACT,
     GAUSS_NEWTON,
@@ -30,8 +30,8 @@ from benchmarks.suite.contest import (
     solve,
 )
 from benchmarks.suite.formulation import N_SEEDS
-from contact_ddp_ros.runs.study.journal import Journal
-from contact_ddp_ros.runs.study.statistics import wilson
+from contact_ddp_ros.runs.study.batch import Journal
+from contact_ddp_ros.runs.study.study import wilson
 
 QUICK_SEEDS, BFGS_SEEDS = 3, 20
 

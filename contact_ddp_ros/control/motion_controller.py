@@ -2,7 +2,7 @@
 
     u = ubar + K (x − xbar),      tau = spread(u) / 2 + kp (qbar_j − q_j) + kd (vbar_j − v_j)
 
-as :mod:`contact_ddp_ros.control.policy_tracking` does it, with the pitch of
+as :mod:`contact_ddp_ros.control.move` does it, with the pitch of
 :mod:`contact_ddp_ros.control.turning`; a plan of the whole body has torques for every joint and its error by
 :mod:`contact_ddp_ros.control.turning`. The policy is looked up at the motion's own time, which jumps to the
 touchdown of the present flight where the feet feel the ground before it, and waits there where they do not, so that

@@ -15,20 +15,28 @@ m = (-slope, 1). Components along what is no axis of the contacts are left out. 
 its joint beside the armature [kg m^2].
 
 See eqs. (1) and (2) of docs/mathematics.md.
+
+Impact at touchdown: the velocity after it and the impulse, as a linear system of the shape of the contact dynamics.
+
+    r(q, v, nu; p) = [ H (v+ - v) - J' Lambda ; -J (v+ + e v) ] = 0,        nu = (v+, Lambda)
+                   = K(q) nu + b(q, v; p),        b = [ -H v ; -e J v ]
+
+v is the velocity before; e the coefficient of restitution. Its scalar xi' r is mRNEAc without gravity and velocity.
+
+See eq. (7) of docs/mathematics.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Foot, Mechanism
-from contact_ddp_ros.dynamics.motion import Geometry
-from contact_ddp_ros.dynamics.mrneac import Stabilisation, mrneac
+from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
+from contact_ddp_ros.dynamics.mrneac import Axes, Stabilisation, inertial_power, mrneac, velocity_along
 
 ALPHA, RESTITUTION, UP, PAYLOAD, ROTOR, GROUNDS = 0, 1, 2, 5, 9, 10
 """Offsets in p; grounds follow each other in the order of the mechanism's feet."""
@@ -116,3 +124,25 @@ def contact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) 
 def drive_inertia(mechanism: Mechanism, p: cs.SX) -> cs.SX:
     """(n,) inertia of the drives about their joints: the armature, and that of p."""
     return cs.SX(mechanism.armature) + p[ROTOR] * cs.SX(mechanism.motors)
+
+
+def impact_system(mechanism: Mechanism, contacts: tuple[str, ...], axes: Axes) -> ScalarSystem:
+    """The impact after which the named points are on the ground; ModelError for an unknown name."""
+    feet = mechanism.select(contacts)
+    n, weightless = mechanism.n, replace(mechanism, gravity=np.zeros(3))
+
+    def scalar(x: Symbols) -> cs.SX:
+        geometry = Geometry(weightless, x.q)
+        rest = cs.SX(cs.DM.zeros(n))
+        jump = Accelerations(Velocities(geometry, rest), rest, x.nu[:n] - x.v)
+        directions = Velocities(geometry, x.xi[:n])
+        parting = Velocities(geometry, x.nu[:n] + x.p[RESTITUTION] * x.v)
+        s = inertial_power(directions, jump, x.p[PAYLOAD:ROTOR])
+        for k, foot in enumerate(feet):
+            rows = slice(n + k * len(axes), n + (k + 1) * len(axes))
+            s -= velocity_along(directions, foot, axes, x.nu[rows])
+            s -= velocity_along(parting, foot, axes, x.xi[rows])
+        return s
+
+    inertia = partial(drive_inertia, mechanism)
+    return ScalarSystem(mechanism, feet, axes, scalar, inertia, lambda p: -inertia(p))

@@ -19,6 +19,16 @@ multipliers, the integral of w(r)'a(r) over its mass. With w = w_O + W r and a =
 with mass m, first moment h and second moment Sigma = tr(I)/2 - I of the body: no rotation of inertias is needed.
 
 See eq. (5) of docs/mathematics.md.
+
+Kinematics of spherical feet that roll on the ground without slipping.
+
+A sphere of radius r touches the ground r below its centre. The material point there has
+
+    v_c = v_centre + omega x (-r z)        and the constraint acceleration is        a_c = a_centre + alpha x (-r z),
+
+the time derivative of v_c, since -r z is constant in the world. The force acts at that point. With r = 0 the foot is a
+point fixed to its body. World vectors (forces, multipliers, z) are brought to the body rather than its motion to the
+world: there are fewer of them.
 """
 
 from dataclasses import dataclass
@@ -27,11 +37,53 @@ import casadi as cs
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics import contact_point
-from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.mechanism import Foot, Link
 from contact_ddp_ros.dynamics.motion import Accelerations, Geometry, Velocities
-from contact_ddp_ros.dynamics.spatial import symbolic, tidy
+from contact_ddp_ros.dynamics.spatial import cross, symbolic, tidy, zeros
+
+Axes = tuple[int, ...]
+"""World axes along which contacts act; the last one is the ground's normal."""
+
+_UP = (0.0, 0.0, 1.0)
+
+
+def position(geometry: Geometry, foot: Foot, axes: Axes) -> cs.SX:
+    """(n_axes,) lowest point of the foot in the world [m]: its centre, lowered by its radius."""
+    lowest = geometry.position(foot) - symbolic([foot.radius * component for component in _UP])
+    return cs.vertcat(*[lowest[axis] for axis in axes])
+
+
+def velocity_along(motion: Velocities, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
+    """Weights (n_axes,) in the world times the velocity J v of the contact point; or J mu, where mu takes v's place."""
+    local = motion.geometry.from_world(foot.body, in_world(axes, weights))
+    along = cs.dot(local, motion.at(foot.body, foot.position))
+    return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
+
+
+def acceleration_along(motion: Accelerations, foot: Foot, axes: Axes, weights: cs.SX) -> cs.SX:
+    """Weights (n_axes,) in the world times the acceleration J vdot + Jdot v of the contact point, gravity excluded."""
+    world = in_world(axes, weights)
+    local = motion.geometry.from_world(foot.body, world)
+    gravity = symbolic(motion.geometry.mechanism.gravity)
+    along = cs.dot(local, motion.at(foot.body, foot.position)) + cs.dot(gravity, world)
+    return along + cs.dot(motion.angular[foot.body], _leverage(motion.geometry, foot, local))
+
+
+def _leverage(geometry: Geometry, foot: Foot, local: cs.SX) -> cs.SX:
+    """(-r z) x local, the moment about the centre of a force at the lowest point, in the body's expression frame."""
+    if foot.radius == 0.0:
+        return zeros(3)
+    down = symbolic([-foot.radius * component for component in _UP])
+    return cross(geometry.from_world(foot.body, down), local)
+
+
+def in_world(axes: Axes, components: cs.SX) -> cs.SX:
+    """(3,) world vector from its components along the axes."""
+    vector = [cs.SX(0.0)] * 3
+    for k, axis in enumerate(axes):
+        vector[axis] = components[k]
+    return cs.densify(cs.vertcat(*vector))
+
 
 Array = NDArray[np.float64]
 
@@ -83,10 +135,10 @@ def mrneac(
     alpha = stabilisation.alpha
     for k, foot in enumerate(feet):
         rows = slice(k * len(axes), (k + 1) * len(axes))
-        height = stabilisation.height(k, contact_point.position(geometry, foot, axes), axes)
-        s -= contact_point.velocity_along(directions, foot, axes, lam[rows])
-        s -= contact_point.acceleration_along(accelerations, foot, axes, pi_[rows])
-        s -= 2.0 * alpha * contact_point.velocity_along(velocities, foot, axes, pi_[rows])
+        height = stabilisation.height(k, position(geometry, foot, axes), axes)
+        s -= velocity_along(directions, foot, axes, lam[rows])
+        s -= acceleration_along(accelerations, foot, axes, pi_[rows])
+        s -= 2.0 * alpha * velocity_along(velocities, foot, axes, pi_[rows])
         s -= alpha**2 * height * stabilisation.along(pi_[rows], axes)
     return s
 

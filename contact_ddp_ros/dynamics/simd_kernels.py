@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from contact_ddp_ros.base.compiled.cache import BLOCKS
 from contact_ddp_ros.base.compiled.kernel_set import Block, Kernel
-from contact_ddp_ros.base.compiled.library import BLOCKS
 from contact_ddp_ros.dynamics.contact import GROUND_SIZE, GROUNDS, PAYLOAD, n_parameters
-from contact_ddp_ros.dynamics.contact_point import Axes
 from contact_ddp_ros.dynamics.leg_decomposition import Limb, trunk_and_limbs
 from contact_ddp_ros.dynamics.mechanism import Mechanism
+from contact_ddp_ros.dynamics.mrneac import Axes
 
 WIDTH = 4
 """Limbs that fill a vector. Of two limbs nothing would be gained over the moving of numbers to and fro."""

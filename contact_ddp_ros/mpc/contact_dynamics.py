@@ -22,12 +22,12 @@ from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_motion import mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
-from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets, model_row
+from contact_ddp_ros.mpc.optional_kernels import kernel_table, n_aux
 from contact_ddp_ros.ocp.checks import checked_array
 from contact_ddp_ros.robot.ground import Ground, LocalGround
+from contact_ddp_ros.robot.third_party_urdf import read_tree
 from contact_ddp_ros.robot.tree import RigidBodyTree
-from contact_ddp_ros.robot.urdf_tree import read_tree
 
 Array = NDArray[np.float64]
 

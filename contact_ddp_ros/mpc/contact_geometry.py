@@ -2,15 +2,24 @@ r"""Geometry of the contact between feet and ground for Numba code: heights abov
 
 Each foot has a ground of its own at each node, a plane m . x = d in the node's row (:mod:`contact_ddp_ros.mpc.layout`);
 a sagittal model has no y. Everything that depends on where the ground is or how it is inclined, but for the contact
-dynamics' own kernels, asks here: the terms on heights (:mod:`contact_ddp_ros.mpc.foot_heights`), the friction cone
+dynamics' own kernels, asks here: the terms on heights (:mod:`contact_ddp_ros.mpc.grounds`), the friction cone
 (:mod:`contact_ddp_ros.mpc.terms.friction_cone`).
+
+Linear algebra of a node's contact dynamics in C, compiled for its sizes: factor of K, solutions, partials, products.
+
+The code is contact_algebra.c. Small systems, and all of them where there is no C compiler, are left to Numba
+(:mod:`contact_ddp_ros.mpc.linear_system`); results agree to rounding.
 """
 
 import math
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 import numba as nb
 from numba import types
 
+from contact_ddp_ros.base.compiled.cache import Library, compiled_for
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.ocp.protocol import VECTOR
 
@@ -58,3 +67,22 @@ def tangent_of(n, second):
 def in_space(n_a, values, begin):
     """The vector (x, y, z) whose n_a entries begin at values[begin]."""
     return values[begin], values[begin + 1] if n_a == 3 else 0.0, values[begin + n_a - 1]
+
+
+FUNCTIONS = ("factorise", "solve", "contact_partials", "impact_partials", "curvature")
+
+_SOURCE = Path(__file__).with_name("contact_algebra.c")
+
+_SMALLEST, _LARGEST = 6, 64
+"""Least number of joints in C, whose compilation takes a second, once; most, for working space is on the stack."""
+
+
+def algebra_of(n: int, n_u: int, n_c: int) -> Mapping[str, int]:
+    """Addresses of the functions by name, for n joints, n_u controls and n_c contact rows; none where Numba does it."""
+    library = _library(n, n_u, n_c) if _SMALLEST <= n <= _LARGEST else None
+    return {} if library is None else library.addresses
+
+
+@cache
+def _library(n: int, n_u: int, n_c: int) -> Library | None:
+    return compiled_for(_SOURCE, FUNCTIONS, {"NJ": n, "NU": n_u, "NC": n_c})

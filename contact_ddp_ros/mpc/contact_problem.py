@@ -14,15 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.base.compiled.kernel_set import KernelSet
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.contact import ALPHA
-from contact_ddp_ros.dynamics.kernel_code import LEVELS, TENSOR_LEVELS
-from contact_ddp_ros.dynamics.kernels import build_kernels
+from contact_ddp_ros.dynamics.kernels import LEVELS, TENSOR_LEVELS, build_kernels
 from contact_ddp_ros.mpc import contact_nodes
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
-from contact_ddp_ros.mpc.euler_switch_kernels import chart_kernels
+from contact_ddp_ros.mpc.euler_switch_nodes import chart_kernels
 from contact_ddp_ros.mpc.grounds import GroundModel, planes_in
-from contact_ddp_ros.mpc.kernel_table import kernel_table, n_aux
 from contact_ddp_ros.mpc.layout import Sizes, aux_offsets
+from contact_ddp_ros.mpc.optional_kernels import kernel_table, n_aux
 from contact_ddp_ros.mpc.single_rigid_body import SingleRigidBodyModel
 from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
@@ -30,11 +29,10 @@ from contact_ddp_ros.mpc.terms.friction_cone import COEFFICIENT
 from contact_ddp_ros.mpc.terms.term import Argument
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
-from contact_ddp_ros.robot.friction import cone_excess
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
-from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
+from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload, cone_excess
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]

@@ -21,7 +21,7 @@ from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.custom_term import ByFoot, Constraint, CostTerm, NodeSymbols, UserTerm, load_terms
 from contact_ddp_ros.mpc.horizon import Horizon
-from contact_ddp_ros.ocp.penalties import DELTA, EPSILON, MU
+from contact_ddp_ros.ocp.multipliers import DELTA, EPSILON, MU
 from contact_ddp_ros.ocp.protocol import N_PENALTY
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -142,7 +142,7 @@ class OwnTerms:
 class _Outer:
     """φ(r) of a term, ½‖r‖², Σ ε B_δ(r) or Σ ψ(r): value, by entry of r its first and second derivative.
 
-    `inequalities` is r of a constraint, and empty otherwise; see :func:`contact_ddp_ros.ocp.penalties.inequality`.
+    `inequalities` is r of a constraint, and empty otherwise; see :func:`contact_ddp_ros.ocp.multipliers.inequality`.
     """
 
     def __init__(self, term: UserTerm, r: cs.SX, penalty: cs.SX, duals: cs.SX) -> None:

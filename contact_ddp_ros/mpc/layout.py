@@ -13,7 +13,7 @@ node_parameters (N+1, size): duration, the dynamics' parameters p with the groun
                 (:mod:`contact_ddp_ros.dynamics.contact`), whether a foot lands (n_f), where the feet of the tail are
                 (n_f n_a), then the numbers of the packaged and of the user's terms of each node
 multipliers     (N+1, n_e + 2 n_i): of the equalities; slack and multiplier of each inequality
-penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.ocp.penalties`
+penalty         (σ, δ, ε, μ) of :mod:`contact_ddp_ros.ocp.multipliers`
 
 What belongs to the terms is laid out by :class:`contact_ddp_ros.mpc.term_sums.TermLayout`, from what each of them
 declares.
@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import contact
 from contact_ddp_ros.dynamics.contact import GROUND_SIZE as GROUND_SIZE
-from contact_ddp_ros.ocp.penalties import DELTA as DELTA
-from contact_ddp_ros.ocp.penalties import EPSILON as EPSILON
-from contact_ddp_ros.ocp.penalties import SIGMA as SIGMA
+from contact_ddp_ros.ocp.multipliers import DELTA as DELTA
+from contact_ddp_ros.ocp.multipliers import EPSILON as EPSILON
+from contact_ddp_ros.ocp.multipliers import SIGMA as SIGMA
 
 STEP, LIFT_OFF, TOUCHDOWN, TERMINAL, RIGID_BODY, CHART_CHANGE = range(6)
 """Kinds of node: a time step; a switch at which no foot lands; one with an impact; the end of the horizon; a time step
@@ -54,12 +54,12 @@ HEADER = 26
 
 CONTACTS, SYSTEM, FIRST, SECOND, TENSOR, IMPACT_SYSTEM, IMPACT_FIRST, IMPACT_SECOND, IMPACT_TENSOR = range(9)
 FACTORISE, SOLVE, CONTACT_PARTIALS, IMPACT_PARTIALS, CURVATURE = range(9, 14)
-"""Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_algebra`), 0 where Numba does it."""
+"""Addresses of a mode's linear algebra in C (:mod:`contact_ddp_ros.mpc.contact_geometry`), 0 where Numba does it."""
 
 FEET, FEET_SECOND = 14, 15
 
 CHANGE, CHANGE_FIRST, CHANGE_SECOND = 16, 17, 18
-"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.euler_switch`), 0 without charts."""
+"""Addresses of the change into the mode's chart (:mod:`contact_ddp_ros.dynamics.spatial`), 0 without charts."""
 
 MODE_HEADER = 19
 

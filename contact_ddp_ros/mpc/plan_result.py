@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.mpc.cost_breakdown import no_cost_terms
+from contact_ddp_ros.mpc.cost_terms import no_cost_terms
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.warm_start import LOST, Excess, is_infeasible, no_violations, switches_ahead, worst_violation
 from contact_ddp_ros.ocp.protocol import Problem
@@ -55,7 +55,7 @@ class PlanResult:
         cold: whether there was no plan to start from, so that it took as long as it had to.
         allowed: DDP iterations that the plan could take before its deadline.
         cut: text on the part of the commanded motion that is not followed, and why; empty where all of it is.
-        cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_breakdown`, and that of each term
+        cost_terms: when called, the cost by term as in :mod:`contact_ddp_ros.mpc.cost_terms`, and that of each term
             of the user's; for records.
         violations: when called, the limits that the plan violates, by kind (:mod:`contact_ddp_ros.mpc.warm_start`).
     """

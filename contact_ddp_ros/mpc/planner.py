@@ -25,11 +25,18 @@ from contact_ddp_ros.base.choices import INTERIOR_POINT
 from contact_ddp_ros.base.config import specs, validate
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc.config import CLEARANCE_MOST, PlannerConfig, ReferenceConfig, for_model
-from contact_ddp_ros.mpc.cost_breakdown import cost_terms
+from contact_ddp_ros.mpc.cost_terms import cost_terms
 from contact_ddp_ros.mpc.euler_convention import ChartChoice, policy_in_chart
-from contact_ddp_ros.mpc.governor import CommandGovernor, MotionLimits, motion_limits, pose_cut
+from contact_ddp_ros.mpc.governor import (
+    CommandGovernor,
+    HeadingTracker,
+    MotionLimits,
+    RateLimited,
+    SpeedTrim,
+    motion_limits,
+    pose_cut,
+)
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import HeadingTracker, RateLimited, SpeedTrim
 from contact_ddp_ros.mpc.horizon import followed, horizon_grid, steps_of_cycle
 from contact_ddp_ros.mpc.loop_solver import LoopSolver, Solved
 from contact_ddp_ros.mpc.plan_result import PlanResult, Provenance, plan_result
@@ -50,12 +57,11 @@ from contact_ddp_ros.mpc.warm_start import (
 from contact_ddp_ros.ocp.interior_solution import DualVariables
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.models.model import HorizontalFrame, Model, OwnFrame
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import BodyPose, RobotState
 
 Array = NDArray[np.float64]
 

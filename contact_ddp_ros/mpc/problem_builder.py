@@ -7,15 +7,15 @@ from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import KernelSet, build_kernels
 from contact_ddp_ros.mpc.config import RIGID_BODY, GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.contact_problem import ContactProblem, Penalty, kernel_levels
-from contact_ddp_ros.mpc.custom_reference import Reference, configured_reference, followed_horizon
+from contact_ddp_ros.mpc.custom_term import Reference, configured_reference, followed_horizon
 from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import model_row
 from contact_ddp_ros.mpc.reference import TrunkCommand, gait_schedule, gait_sequence
-from contact_ddp_ros.mpc.reference_choice import reference_of
 from contact_ddp_ros.mpc.single_rigid_body import SingleRigidBodyModel, balancing_gains
 from contact_ddp_ros.mpc.terms import TERMS
+from contact_ddp_ros.mpc.whole_body_reference import reference_of
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.gaits.grid import KnotGrid

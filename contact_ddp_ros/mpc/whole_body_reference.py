@@ -4,6 +4,8 @@ Trunk: at its height above the ground, parallel to it but for the wave of its pi
 turning as commanded.
 Legs: in stance the foot moves under the hip against the trunk's velocity, that of its turning included; in
 swing it returns along a smooth curve. Angles follow from inverse kinematics of legs of abduction, hip and knee.
+
+Which packaged reference a model has.
 """
 
 import math
@@ -14,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig, ReferenceConfig
-from contact_ddp_ros.mpc.planar_reference import PlanarLeg, hip_of, two_link_angles
+from contact_ddp_ros.mpc.planar_reference import PlanarLeg, PlanarReference, hip_of, two_link_angles
 from contact_ddp_ros.mpc.reference import RATE_STEP, GaitReference, Nodes, TrunkCommand, sway
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed
 from contact_ddp_ros.robot.gaits.grid import KnotGrid
 from contact_ddp_ros.robot.gaits.sequence import GaitSequence
 from contact_ddp_ros.robot.ground import LocalGround
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry
+from contact_ddp_ros.robot.models.model import Model
+from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
@@ -206,3 +210,14 @@ def _tilted(pitch: Array, roll: Array) -> Array:
     """(N, 3, 3) rotations R_y(pitch) R_x(roll)."""
     zero, (cp, sp), (cr, sr) = np.zeros_like(pitch), (np.cos(pitch), np.sin(pitch)), (np.cos(roll), np.sin(roll))
     return np.stack([cp, sp * sr, sp * cr, zero, cr, -sr, -sp, cp * sr, cp * cr], axis=1).reshape(-1, 3, 3)
+
+
+def reference_of(model: Model, gait: GaitConfig, sequence: GaitSequence | None = None) -> GaitReference:
+    """The packaged reference of a gait for a model; without a `sequence` the configured gait for ever.
+
+    Raises:
+        ParameterError: the gait is not for the model, or not for the grid.
+    """
+    if model.name == PlanarModel.name:
+        return PlanarReference(model.tree, gait, sequence)
+    return WholeBodyReference(model.tree, gait, sequence, model.chart)

@@ -5,7 +5,7 @@ At a node with control, with the kernels of :mod:`contact_ddp_ros.ocp.casadi_pro
     x⁺ = f(x, u, p)
     ℓ  = ℓ_user(x, u, p) + w [ Σ_i b((u_i − lower_i)/s_i) + b((upper_i − u_i)/s_i) + Σ_j b(h_j(x, u, p)) ]
 
-with the scale s_i of a bound, the weight w and b of :func:`contact_ddp_ros.ocp.penalties.inequality`, in which the
+with the scale s_i of a bound, the weight w and b of :func:`contact_ddp_ros.ocp.multipliers.inequality`, in which the
 inequalities are counted in this order: lower bounds, upper bounds, h. Equalities g(x, u, p) = 0 of the node add their
 augmented Lagrangian yᵀg + ½ σ‖g‖². At the end ℓ_N and the augmented Lagrangian of c(x, p) = 0, which the kernels hold
 as they are smooth; of the equalities g come first. Derivatives of b(h) by the chain rule, those of g's term likewise:
@@ -24,8 +24,8 @@ from numba import types
 
 from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.ocp.linear_algebra import clear
+from contact_ddp_ros.ocp.multipliers import SIGMA, augmented_lagrangian, inequality
 from contact_ddp_ros.ocp.numba_views import address, table
-from contact_ddp_ros.ocp.penalties import SIGMA, augmented_lagrangian, inequality
 from contact_ddp_ros.ocp.protocol import DERIVATIVES, FIRST, INTEGERS, MATRIX, SECOND, STEP, VECTOR
 
 N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND, N_EQUALITIES, N_MIXED = range(9)

@@ -12,18 +12,17 @@ would depend on violations). Let n_g be the rows of g. If every node's matrix ha
 the Hessian plus δI on the controls is positive definite where the linearised f and g vanish, and the step descends on
 every cost whose violation does not matter. δ is one for all nodes, and more at nodes that need more.
 
-A node's matrix is factored as in :mod:`contact_ddp_ros.ocp.symmetric`, which tells its inertia.
+A node's matrix is factored as in :mod:`contact_ddp_ros.ocp.linear_algebra`, which tells its inertia.
 """
 
 import numba as nb
 import numpy as np
 
-from contact_ddp_ros.ocp.linear_algebra import add_transpose_multiply, multiply, symmetrise
+from contact_ddp_ros.ocp.linear_algebra import add_transpose_multiply, factorise, multiply, solve, symmetrise
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import borrow, keep_alive, table
 from contact_ddp_ros.ocp.protocol import DATA, FLAGS, INTEGERS, MATRIX, SECOND_TYPE, TENSOR, VECTOR
 from contact_ddp_ros.ocp.rollout import EXPANSION
-from contact_ddp_ros.ocp.symmetric import factorise, solve
 
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 

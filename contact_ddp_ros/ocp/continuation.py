@@ -35,8 +35,8 @@ from contact_ddp_ros.ocp.diagnosis import (
     within_bounds,
     worst_constraint,
 )
-from contact_ddp_ros.ocp.infeasibility import is_infeasible
 from contact_ddp_ros.ocp.multipliers import AugmentedLagrangian
+from contact_ddp_ros.ocp.optimality import is_infeasible
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution, Termination, summary
 

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.ocp.checks import checked_array
+from contact_ddp_ros.ocp.multipliers import MU
 from contact_ddp_ros.ocp.node_function import node_function
-from contact_ddp_ros.ocp.penalties import MU
 from contact_ddp_ros.ocp.protocol import FIRST, SECOND, STEP, Problem, check_problem, node_data
 
 Array = NDArray[np.float64]

@@ -1,6 +1,6 @@
 """Diagnosis of a solve without a solution: violated constraints, costs without a lower bound, controls out of bounds.
 
-Whether any trajectory nearby keeps the constraints is a question for :mod:`contact_ddp_ros.ocp.infeasibility`.
+Whether any trajectory nearby keeps the constraints is a question for :mod:`contact_ddp_ros.ocp.optimality`.
 """
 
 from dataclasses import replace

@@ -14,7 +14,7 @@ Step. A trial is rolled out, and judged by ϑ = Σ|g| + Σ w|z − s| + Σ|d| (d
 φ = J − μ Σ w ln s (:mod:`contact_ddp_ros.ocp.trial_run`). Where the first trial raises ϑ, a second sweep aims at the
 linearisation corrected by the trial's g (second-order correction). Where no step down to `step_min` is accepted, δ is
 raised, which turns the step towards the shortest one to the linearised g = 0; after `_ATTEMPTS` of them follow steps
-that only restore feasibility (:mod:`contact_ddp_ros.ocp.restoration`), until the filter accepts their ϑ and φ.
+that only restore feasibility (:mod:`contact_ddp_ros.ocp.slacks`), until the filter accepts their ϑ and φ.
 
 Guarantee. With g_u of full rank, bounded iterates, and neither a stall nor a failed restoration, every limit point is
 feasible and one of them is stationary for the barrier's problem (Wächter and Biegler 2005, Theorems 1 and 2: the
@@ -36,10 +36,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.ocp import constrained_riccati as saddle_sweep
-from contact_ddp_ros.ocp import linear_model, optimality, restoration
+from contact_ddp_ros.ocp import linear_model, optimality, slacks
 from contact_ddp_ros.ocp.interior_solution import DualVariables, InteriorPointOptions, InteriorSolution
+from contact_ddp_ros.ocp.multipliers import MU, SIGMA
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.ocp.penalties import MU, SIGMA
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.rollout import expand
 from contact_ddp_ros.ocp.solution import Solution, Termination
@@ -320,7 +320,7 @@ class InertiaRun(TrialRun):
             self._evaluate(self._other, "plain")
             self._evaluate(unit, "unit")
             centre = max(float(self._penalty[MU]), float(np.abs(self.work.nominal[3][:, :n_e]).max(initial=0.0)))
-            model = restoration.restoring(self._other, unit, centre, np.sqrt(centre))
+            model = slacks.restoring(self._other, unit, centre, np.sqrt(centre))
             if not self._sweep_with(model, self.work.nominal[3], 0.0, 0.0):
                 return None
             alpha = 1.0
@@ -337,7 +337,7 @@ class InertiaRun(TrialRun):
         self._multipliers[:-1, n_e + 1 :: 2] = self._penalty[MU] / self._multipliers[:-1, n_e::2]
         self._evaluate(self._other, "plain")
         self._evaluate(unit, "unit")
-        model = restoration.least_squares(self._other, unit, float(self._penalty[MU]))
+        model = slacks.least_squares(self._other, unit, float(self._penalty[MU]))
         self._multipliers[:-1, :n_g] = 0.0
         if self._sweep_with(model, np.zeros_like(self.work.nominal[3]), 0.0, 0.0):
             dx = linear_model.linear_states(model, self.work.ks, self.work.gains)

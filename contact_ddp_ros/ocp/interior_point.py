@@ -6,7 +6,7 @@ Each inequality z(x, u) ≥ 0 of a node has a slack s > 0 and a multiplier y > 0
 
 with L = Σ_k ℓ − w yᵀz + …, once Δs = z_zΔ + (z − s) and Δy = μ/s − y − Σ Δs are eliminated, Σ = y/s, leaves the
 problem of the sweep with ψ(z) = ½ Σ (z − s)² − (μ/s)(z − s) in the place of the inequality: w Σ z_zᵀz_z joins Q's
-Hessian, w (Σ (z − s) − μ/s) z_z its gradient (:func:`contact_ddp_ros.ocp.penalties.inequality`). The curvature of z
+Hessian, w (Σ (z − s) − μ/s) z_z its gradient (:func:`contact_ddp_ros.ocp.multipliers.inequality`). The curvature of z
 joins S with Newton's weight −w y, not with that slope: they differ by the whole multiplier after μ has fallen. The
 regularisation is that of :mod:`contact_ddp_ros.ocp.ddp`: an indefinite Quu cuts θ first.
 

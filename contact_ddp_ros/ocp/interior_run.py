@@ -13,15 +13,15 @@ from contact_ddp_ros.ocp.diagnosis import (
     within_bounds,
     worst_constraint,
 )
-from contact_ddp_ros.ocp.infeasibility import is_infeasible
 from contact_ddp_ros.ocp.interior_solution import (
     FEASIBLE,
     DualVariables,
     InteriorPointOptions,
     InteriorSolution,
 )
+from contact_ddp_ros.ocp.multipliers import MU, SIGMA
+from contact_ddp_ros.ocp.optimality import is_infeasible
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.ocp.penalties import MU, SIGMA
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.run import Run
 from contact_ddp_ros.ocp.solution import Solution, Termination

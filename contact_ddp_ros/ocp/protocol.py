@@ -7,7 +7,7 @@ The horizon is a sequence of nodes k = 0 … N-1 and a terminal node N:
 A node is a time step or a reset map between two modes; a reset has no control (``has_control[k]`` False). Equality
 constraints enter ℓ as augmented-Lagrangian terms with the multipliers and the penalty that the solver owns, and
 inequalities z_k(x_k, u_k) ≥ 0 as relaxed barriers or by their slacks and multipliers, which the solver owns, too
-(:func:`contact_ddp_ros.ocp.penalties.inequality`), w_k times.
+(:func:`contact_ddp_ros.ocp.multipliers.inequality`), w_k times.
 
 A problem is three Numba functions of fixed signature. They are first-class functions with explicit types, so the
 solver is compiled once, cached on disk, and never re-specialised for a problem:

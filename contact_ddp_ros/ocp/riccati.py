@@ -12,8 +12,8 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.compiled.cache import Library, compiled_for
 from contact_ddp_ros.base.compiled.call import call_kernel
-from contact_ddp_ros.base.compiled.library import Library, compiled_for
 from contact_ddp_ros.ocp.linear_algebra import add_scaled, shift_gradient, symmetrise
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import address, borrow, keep_alive

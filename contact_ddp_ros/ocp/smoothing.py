@@ -20,7 +20,7 @@ import math
 import numba as nb
 from numba import types
 
-from contact_ddp_ros.ocp.penalties import MU
+from contact_ddp_ros.ocp.multipliers import MU
 from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.ocp import linear_model, slacks
 from contact_ddp_ros.ocp.interior_run import InteriorRun
 from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions
+from contact_ddp_ros.ocp.multipliers import MU
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.ocp.penalties import MU
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.workspace import Workspace
 

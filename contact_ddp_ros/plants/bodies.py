@@ -8,19 +8,25 @@ A thin disc of the moment A about the joint's axis, fixed to the link that the j
 with the parent's rate :math:`\omega_p` about the axis. This is correct for the drive while the parent turns slowly, and
 a physically consistent inertia, which engines require. Without it the inertia of a shank at its drive would be ten
 times too small. docs/gazebo.md lists alternatives and measurements.
+
+World of engines other than MuJoCo, from the simulated world's options.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import SimulationError
+from contact_ddp_ros.plants.gazebo.config import OF_SENSORS, OF_WORLD, refuse_others
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.sensing import LOW, loaded
-from contact_ddp_ros.robot.joints import BASE_LINK, JOINT_NAMES
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.plants.simulator import PhysicsSimulator
+from contact_ddp_ros.robot.joints import BASE_JOINTS, BASE_LINK, JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.shapes import Shape, outline_of
 from contact_ddp_ros.robot.tree import Joint
 
@@ -83,3 +89,35 @@ def _top(trunk: tuple[Shape, ...]) -> float:
     """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
     boxes = [shape for shape in trunk if shape.kind == "box" and shape.link == BASE_LINK]
     return max((float(shape.translation[2] + 0.5 * shape.size[2]) for shape in boxes), default=LOW)
+
+
+_AROUND: Final = ("engine", "delay.", "torque_scale", *OF_SENSORS)
+"""Beginnings of the names of what lies around the physics, the same with every engine."""
+
+
+def check_new(simulator: PhysicsSimulator, options: SimOptions) -> None:
+    """Check that a world has not begun to move: such a one alone has a copy, which is built anew.
+
+    Raises:
+        SimulationError: it has.
+    """
+    if simulator.time > 0.0:
+        raise SimulationError(
+            f"a running world of the engine {options.engine} cannot be copied; allowed: mujoco, or before a step"
+        )
+
+
+def physical(options: SimOptions) -> SimOptions:
+    """The options of the world itself, all others at their defaults.
+
+    Raises:
+        ParameterError: one is MuJoCo's alone, such as its models of the contact.
+    """
+    refuse_others(options, (*OF_WORLD, *_AROUND), f"the engine {options.engine}")
+    return SimOptions(
+        timestep=options.timestep,
+        friction=options.friction,
+        trunk_mass_scale=options.trunk_mass_scale,
+        terrain=options.terrain,
+        payload=options.payload,
+    )

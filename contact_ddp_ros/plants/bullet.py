@@ -15,12 +15,12 @@ import pinocchio as pin
 import pybullet
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.bodies import Body, bodies_of
-from contact_ddp_ros.plants.engine_world import check_new, physical
+from contact_ddp_ros.plants.bodies import Body, bodies_of, check_new, physical
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
 from contact_ddp_ros.plants.terrain.shapes import HeightField
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.joints import BASE_JOINTS
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.shapes import Shape
 from contact_ddp_ros.robot.state import DriveGains, RobotState

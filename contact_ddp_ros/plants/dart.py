@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import SimulationError
-from contact_ddp_ros.plants.engine_world import check_new, physical
+from contact_ddp_ros.plants.bodies import check_new, physical
 from contact_ddp_ros.plants.gazebo.emulator.skeletons import child_of, free_position, read_numbers, skeleton_of
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
 from contact_ddp_ros.plants.options import SimOptions

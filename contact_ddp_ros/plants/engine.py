@@ -1,8 +1,8 @@
 """MuJoCo, imported for its physics alone.
 
 `import mujoco` also imports the OpenGL library that MUJOCO_GL names, and fails where that is not installed, even if
-nothing is ever drawn. Here it is imported without one; :mod:`contact_ddp_ros.plants.gl` makes contexts for those who
-draw.
+nothing is ever drawn. Here it is imported without one; :mod:`contact_ddp_ros.plants.render` makes contexts for those
+who draw.
 """
 
 import os

@@ -6,7 +6,7 @@ from contact_ddp_ros.base.choices import TERRAIN_WORDS
 from contact_ddp_ros.base.config import parameter
 
 CONTACTS = ("stiff", "relaxed", "spring")
-"""Contact models of feet and ground, defined in :mod:`contact_ddp_ros.plants.contact`."""
+"""Contact models of feet and ground, defined in :mod:`contact_ddp_ros.plants.mujoco_model`."""
 
 
 ENGINES = ("mujoco", "dart", "bullet")

@@ -4,6 +4,8 @@ The planner has it as parameters, until it is told of one that has been felt; ev
 every recording to the reports.
 
 What the trunk carries beside its own mass: told by parameters, or weighed by the feet.
+
+Coulomb friction of contact forces.
 """
 
 import math
@@ -146,3 +148,19 @@ class LocalGround:
     def height_at(self, x: float, y: float = 0.0) -> float:
         """Height at a point [m]."""
         return self.height + self.slope * x + self.aside * y
+
+
+Array = NDArray[np.float64]
+
+
+def cone_excess(forces: Array, friction: float, slopes: Array | None = None) -> Array:
+    """Excess of forces (..., d), the vertical last, over their friction cone [N]; negative inside.
+
+    The larger of |tangential| - friction * normal and -normal, so that pulling counts too. The cone is about the normal
+    of ground that rises by `slopes` (..., d - 1) along the other axes; level by default.
+    """
+    horizontal, vertical = forces[..., :-1], forces[..., -1]
+    rise = np.zeros(horizontal.shape[-1]) if slopes is None else slopes
+    normal = (vertical - (rise * horizontal).sum(axis=-1)) / np.sqrt(1.0 + (rise * rise).sum(axis=-1))
+    tangential = np.sqrt(np.maximum((forces * forces).sum(axis=-1) - normal * normal, 0.0))
+    return np.maximum(tangential - friction * normal, -normal)

@@ -3,7 +3,7 @@
 Positive abduction turns about +x, positive hip and knee about -y. With all joints at zero the legs hang straight down.
 """
 
-from typing import Final
+from typing import Final, Literal
 
 LEG_NAMES: Final = ("fr", "fl", "hr", "hl")
 """Front right, front left, hind right, hind left."""
@@ -27,3 +27,14 @@ N_JOINTS: Final = len(JOINT_NAMES)
 def joint_index(leg: str, joint: str) -> int:
     """Index of a joint in every joint array, e.g. `joint_index("hl", "knee")`; ValueError for unknown names."""
     return LEG_NAMES.index(leg) * len(LEG_JOINTS) + LEG_JOINTS.index(joint)
+
+
+BASE_JOINTS: Final[tuple[tuple[str, Literal["revolute", "prismatic"], tuple[float, float, float]], ...]] = (
+    ("base_x", "prismatic", (1.0, 0.0, 0.0)),
+    ("base_y", "prismatic", (0.0, 1.0, 0.0)),
+    ("base_z", "prismatic", (0.0, 0.0, 1.0)),
+    ("base_yaw", "revolute", (0.0, 0.0, 1.0)),
+    ("base_pitch", "revolute", (0.0, 1.0, 0.0)),
+    ("base_roll", "revolute", (1.0, 0.0, 0.0)),
+)
+"""Name, kind and axis of the joints that make the floating base."""

@@ -12,7 +12,7 @@ import hashlib
 import math
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import pinocchio as pin
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.normalized_urdf import canonical_urdf
 from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
@@ -28,16 +28,6 @@ from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, description_of, joint_of, read_description
 
 Array = NDArray[np.float64]
-
-BASE_JOINTS: Final[tuple[tuple[str, Literal["revolute", "prismatic"], tuple[float, float, float]], ...]] = (
-    ("base_x", "prismatic", (1.0, 0.0, 0.0)),
-    ("base_y", "prismatic", (0.0, 1.0, 0.0)),
-    ("base_z", "prismatic", (0.0, 0.0, 1.0)),
-    ("base_yaw", "revolute", (0.0, 0.0, 1.0)),
-    ("base_pitch", "revolute", (0.0, 1.0, 0.0)),
-    ("base_roll", "revolute", (1.0, 0.0, 0.0)),
-)
-"""Name, kind and axis of the joints that make the floating base."""
 
 STANDING_LEG: Final = (0.0, -0.8, 1.6)
 """Abduction, hip and knee of a standing leg [rad]: the foot under the hip (Cheetah-Software's stand)."""

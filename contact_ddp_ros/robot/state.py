@@ -2,15 +2,21 @@
 
 Joint arrays are in the order of :data:`contact_ddp_ros.robot.joints.JOINT_NAMES`. Frames follow REP-103 and
 REP-105: `odom` is the fixed frame (z up), `base_link` the trunk (x forward, y left, z up).
+
+The commanded velocity, and for how long it is valid.
+
+Commanded body pose: height, roll and pitch of the trunk while the robot moves or stands under the planner.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Generic, TypeVar
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.rotation import COMPILED, READ
 
 Array = NDArray[np.float64]
@@ -126,3 +132,68 @@ class DriveGains:
             return self.kd_damping * (command.velocities - velocities)
         error = command.positions - positions
         return command.torques + self.kp * error + self.kd * (command.velocities - velocities)
+
+
+Command = TypeVar("Command")
+
+
+@dataclass(frozen=True)
+class VelocityCommand:
+    """Commanded forward and leftward speed [m/s] and yaw rate [rad/s]."""
+
+    forward: float = 0.0
+    left: float = 0.0
+    yaw_rate: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises MessageError where a number is not finite."""
+        if not all(math.isfinite(value) for value in astuple(self)):
+            raise MessageError(f"the velocity command is {astuple(self)}; allowed: finite numbers")
+
+
+class Expiring(Generic[Command]):
+    """A command that is valid for a limited time, measured on the clock of the states.
+
+    One thread may put a command while another one reads it.
+    """
+
+    def __init__(self, neutral: Command) -> None:
+        """`neutral` is the command where there is none, or only one that is too old."""
+        self._neutral = neutral
+        self._value = neutral
+        self._time: float | None = None
+        self._put: tuple[Command] | None = None
+        self._seen: tuple[Command] | None = None
+
+    def put(self, value: Command) -> None:
+        """Replace the command; its age counts from the next time that it is read."""
+        self._put = (value,)
+
+    def at(self, time: float, timeout: float) -> Command:
+        """The valid command at `time` [s]; the neutral one once it is older than `timeout` [s]."""
+        put = self._put
+        if put is not None and put is not self._seen:
+            self._seen, self._value, self._time = put, put[0], time
+        if self._time is None or not 0.0 <= time - self._time <= timeout:
+            self._time = None
+            return self._neutral
+        return self._value
+
+
+@dataclass(frozen=True)
+class BodyPose:
+    """Commanded pose of the trunk over the estimated ground.
+
+    Attributes:
+        height: above the ground [m]; None: as configured.
+        roll, pitch: about the ground's plane, right side down and nose down [rad].
+    """
+
+    height: float | None = None
+    roll: float = 0.0
+    pitch: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises MessageError where a number is not finite."""
+        if not all(value is None or math.isfinite(value) for value in astuple(self)):
+            raise MessageError(f"height, roll and pitch of the body are {astuple(self)}; allowed: finite numbers")

@@ -21,10 +21,10 @@ from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 from rosbags.typesys import Stores, get_typestore
 
 from contact_ddp_ros.base.errors import MessageError, ReplayError
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.plan_request import PlanRequest, plan_request
+from contact_ddp_ros.ros.estimate_messages import PlanRequest, plan_request
 from contact_ddp_ros.ros.policy_message import serialised_policy_answer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import status_values

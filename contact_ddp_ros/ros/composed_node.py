@@ -3,7 +3,7 @@
     composed_node simulator|gazebo_bridge|bridge [--ros-args ...]
 
 The nodes are those of two processes, with their names, parameters, services and topics; only `joint_states`, `odom` and
-`joint_command` are handed over within the process (:mod:`contact_ddp_ros.ros.intra_process`), and a controller
+`joint_command` are handed over within the process (:mod:`contact_ddp_ros.ros.exchange`), and a controller
 elsewhere cannot command this robot. If one of the two ends, so does the other.
 """
 
@@ -11,7 +11,7 @@ import sys
 
 from contact_ddp_ros.ros import controller_node, gazebo_bridge_node, lcm_bridge_node, simulator_node
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.intra_process import keep_local
+from contact_ddp_ros.ros.exchange import keep_local
 from contact_ddp_ros.ros.runtime import REFUSED, run_parts
 
 ROBOTS = {module.PART.name: module.PART for module in (simulator_node, gazebo_bridge_node, lcm_bridge_node)}

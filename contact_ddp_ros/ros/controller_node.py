@@ -27,21 +27,20 @@ from contact_ddp_ros.control.modes import Answer, ControlMode
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.controller_report import ControllerReport
 from contact_ddp_ros.ros.conversions import estimate_message, time_ns
+from contact_ddp_ros.ros.estimate_messages import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.ros.exchange import Synchroniser
 from contact_ddp_ros.ros.lifecycle import managed_part
-from contact_ddp_ros.ros.loop_messages import CommandWriter, ImuReader, StateReader
+from contact_ddp_ros.ros.loop_messages import CommandWriter, ImuReader, StateReader, stamp_of
 from contact_ddp_ros.ros.node_config import ControllerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_client import REPEAT, PlanClient
-from contact_ddp_ros.ros.plan_request import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.ros.policy_message import PolicyAnswer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher, run_parts, serve
 from contact_ddp_ros.ros.timebase import Timebase
-from contact_ddp_ros.runs.motions.library import laws, optimised
+from contact_ddp_ros.runs.motions.trials import laws, optimised
 
 NAME = "controller"
 

@@ -15,7 +15,7 @@ from contact_ddp_ros.control.safety import Fault, ViolationKind
 from contact_ddp_ros.robot.ground import NO_PAYLOAD
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts_message
-from contact_ddp_ros.ros.felt_message import FeltReport, felt_message
+from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_message
 from contact_ddp_ros.ros.monitor import LoopMonitor, Recent
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Scalar, status
 from contact_ddp_ros.ros.runtime import publisher

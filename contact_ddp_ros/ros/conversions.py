@@ -21,11 +21,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.estimation.state_filter import StateFilter
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
-from contact_ddp_ros.robot.velocity import VelocityCommand
+from contact_ddp_ros.robot.state import BodyPose, ImuSample, JointCommand, RobotState, VelocityCommand
 from contact_ddp_ros.ros.interfaces import BASE_FRAME, ODOM_FRAME
 from contact_ddp_ros.ros.timebase import NANOSECONDS
 

@@ -26,7 +26,7 @@ from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import flatten
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.base.process import environment
-from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR
+from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR
 from contact_ddp_ros.plants.lcm.transport import free_port
 from contact_ddp_ros.plants.pushes import format_instants, format_pushes
 from contact_ddp_ros.ros.bag import BagWriter

@@ -98,7 +98,7 @@ JOINT_COMMAND = Topic(
 )
 POLICY = Topic("policy", Float64MultiArray, NEWEST, "layout in policy_message.py")
 PLAN_REQUEST = Topic(
-    "plan_request", Float64MultiArray, RECENT, "a state and what to plan from it; layout in plan_request.py"
+    "plan_request", Float64MultiArray, RECENT, "a state and what to plan from it; layout in estimate_messages.py"
 )
 CONTACTS = Topic(
     "planned_contacts",
@@ -157,7 +157,7 @@ FELT = Topic(
     "controller/felt",
     Float64MultiArray,
     PEOPLE,
-    "contacts, forces, footholds and ground that the feet feel; layout in felt_message.py",
+    "contacts, forces, footholds and ground that the feet feel; layout in estimate_messages.py",
 )
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 

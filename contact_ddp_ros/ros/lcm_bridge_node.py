@@ -26,17 +26,16 @@ from std_srvs.srv import SetBool
 
 from contact_ddp_ros.base.errors import ContactDdpError, LinkError, MessageError, ParameterError
 from contact_ddp_ros.base.process import settle
-from contact_ddp_ros.plants.lcm.codec import Frame, decode
+from contact_ddp_ros.plants.lcm.codec import EMULATOR_TICK, LAYOUTS, TARGETS_CHANNEL, TICK_CHANNEL, Frame, decode
 from contact_ddp_ros.plants.lcm.conventions import tick_state
-from contact_ddp_ros.plants.lcm.definitions import EMULATOR_TICK, LAYOUTS, TARGETS_CHANNEL, TICK_CHANNEL
 from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.known_pose import pose_report
+from contact_ddp_ros.robot.symmetry import pose_report
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.conversions import contacts, imu_message, to_stamp
+from contact_ddp_ros.ros.loop_messages import stamp_of
 from contact_ddp_ros.ros.node_config import BridgeNodeConfig
 from contact_ddp_ros.ros.plant_node import Report, RobotNode
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import time_ns
+from contact_ddp_ros.ros.estimate_messages import PlanRequest, RequestWriter
 from contact_ddp_ros.ros.exchange import Answers, PlanTicks, Request
-from contact_ddp_ros.ros.plan_request import PlanRequest, RequestWriter
 from contact_ddp_ros.ros.policy_message import STATUS_STOPPED, PolicyAnswer, serialised_policy_answer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher

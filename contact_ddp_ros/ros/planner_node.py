@@ -2,7 +2,7 @@
 
 The main thread receives requests and solves; everything else is received by an executor in another thread. Of the
 requests that arrive during a solve only the last is answered, and on the wall clock at the rate that the processor
-bears (:mod:`contact_ddp_ros.mpc.plan_rate`). A solve without a usable policy, and the end of the node's work, are
+bears (:mod:`contact_ddp_ros.mpc.loop_solver`). A solve without a usable policy, and the end of the node's work, are
 answered by a message that holds a status and no policy.
 """
 
@@ -20,28 +20,25 @@ from rclpy.node import Node
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
-from contact_ddp_ros.mpc.plan_rate import PlanRate
+from contact_ddp_ros.mpc.loop_solver import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
+from contact_ddp_ros.robot.state import BodyPose, Expiring, RobotState, VelocityCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import body_pose, velocity_command
+from contact_ddp_ros.ros.estimate_messages import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.ros.lifecycle import managed_part
 from contact_ddp_ros.ros.monitor import LoopMonitor
 from contact_ddp_ros.ros.node_config import PlannerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.plan_request import HOLD, STOP, PlanRequest, plan_request
 from contact_ddp_ros.ros.plan_views import path_message, plan_markers
 from contact_ddp_ros.ros.policy_message import STATUS_FAILED, STATUS_STOPPED, no_policy_message, policy_message
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import OK, WARN, Scalar, status
-from contact_ddp_ros.ros.runtime import publisher, run_parts, subscribe
-from contact_ddp_ros.ros.steering import subscribe_velocity
+from contact_ddp_ros.ros.runtime import publisher, run_parts, subscribe, subscribe_velocity
 from contact_ddp_ros.ros.timebase import Timebase
 
 NAME = "planner"

@@ -21,16 +21,14 @@ from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
-from contact_ddp_ros.plants.pacing import Pace
-from contact_ddp_ros.plants.plant import Plant
+from contact_ddp_ros.plants.plant import Pace, Plant
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants, parse_pushes
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.cdr import Template, stamp_of
 from contact_ddp_ros.ros.conversions import imu_message, push_force, time_ns
 from contact_ddp_ros.ros.exchange import Answers
-from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter
+from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter, Template, stamp_of
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.parameters import NodeParameters, fitted
 from contact_ddp_ros.ros.plan_views import force_markers

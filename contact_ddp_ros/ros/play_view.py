@@ -16,13 +16,12 @@ from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_r
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts, robot_state
-from contact_ddp_ros.ros.felt_message import FeltReport, felt_report
+from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_report
 from contact_ddp_ros.ros.policy_message import policy_answer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, status_values, tick_records
 from contact_ddp_ros.runs.live.commands import Drive
-from contact_ddp_ros.runs.live.plan_view import plan_of
-from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, Touch
+from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, Touch, plan_of
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ import yaml
 
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.base.process import END_WITH_STDIN
-from contact_ddp_ros.plants.lcm.definitions import ROBOT_EMULATOR
+from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR
 
 _PATIENCE = 5.0
 """Time that a node gets to end after a request before it is killed [s]."""
@@ -71,7 +71,7 @@ class NodeProcesses:
     def start_emulator(self, parameters: Mapping[str, Any]) -> int:
         """Start the robot emulator, which is not a ROS node, with parameters by dotted name; returns its process id."""
         file = self._parameter_file({ROBOT_EMULATOR: parameters})
-        return self._start(ROBOT_EMULATOR, "contact_ddp_ros.plants.lcm.program", ["--params-file", str(file)])
+        return self._start(ROBOT_EMULATOR, "contact_ddp_ros.plants.lcm.emulator", ["--params-file", str(file)])
 
     def _parameter_file(self, parameters: Mapping[str, Mapping[str, Any]]) -> Path:
         """A file with the parameters of each node."""

@@ -72,7 +72,7 @@ def composed_node() -> int:
 
 def robot_emulator() -> int:
     """A robot that speaks LCM, where there is none."""
-    return run("contact_ddp_ros.plants.lcm.program")
+    return run("contact_ddp_ros.plants.lcm.emulator")
 
 
 def prepare_bringup() -> int:

@@ -6,6 +6,17 @@ others in a thread of its own.
 SIGINT and SIGTERM ask the work to end, and interrupt a node that is still being built
 (:mod:`contact_ddp_ros.ros.shutdown`); the node then sends its last messages (damping, for one) while the middleware
 still runs. An error is one line in the log. The exit code tells whether restarting the node may help.
+
+Velocity commands as Twist or as TwistStamped, selected by a parameter.
+
+As in Nav2, `enable_stamped_cmd_vel` selects the type that a node subscribes to on `cmd_vel`; publishers of the other
+type are ignored and named in the log.
+
+Warnings about publishers whose messages a node does not get, since their quality of service offers too little.
+
+The middleware connects a subscription that asks for `reliable`, say, to no publisher that offers `best_effort`, and no
+message says so where one is missed. rclpy's events of incompatible qualities are for an executor, which does not attend
+to the subscriptions of an :class:`~contact_ddp_ros.ros.receiver.Receiver`; the middleware's graph tells of all of them.
 """
 
 import logging
@@ -19,18 +30,63 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 import rclpy
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import end_with_parent
-from contact_ddp_ros.ros import rclpy_internals
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros import receiver
+from contact_ddp_ros.ros.exchange import LocalPublisher, is_local
 from contact_ddp_ros.ros.interfaces import Service, Topic
-from contact_ddp_ros.ros.intra_process import LocalPublisher, is_local
-from contact_ddp_ros.ros.qos_watch import QosWatch
 from contact_ddp_ros.ros.shutdown import Shutdown, building
+
+_PERIOD = 1.0
+"""Time between two looks at the graph [s]."""
+
+_TOO_LITTLE = (
+    ("reliability", ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE),
+    ("durability", DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL),
+)
+"""Policies, with what is offered and what is asked for where the two do not meet."""
+
+
+class QosWatch:
+    """Looks once a second for publishers that a node's subscriptions do not hear, and logs each of them once."""
+
+    def __init__(self, node: Node) -> None:
+        """The node's executor looks."""
+        self._node = node
+        self._told: set[tuple[str, str]] = set()
+        node.create_timer(_PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def look(self) -> None:
+        """Log a warning for every publisher that has become known, and whose messages do not arrive."""
+        for subscription in list(self._node.subscriptions):
+            topic = subscription.topic_name
+            for other in self._node.get_publishers_info_by_topic(topic):
+                lacking = missing(other.qos_profile, subscription.qos_profile)
+                publisher = f"{other.node_namespace.rstrip('/')}/{other.node_name}"
+                if lacking and (topic, publisher) not in self._told:
+                    self._told.add((topic, publisher))
+                    text = f"{topic}: nothing that {publisher} publishes arrives; it offers {', '.join(lacking)}"
+                    self._node.get_logger().warning(text)
+
+
+def missing(offered: QoSProfile, wanted: QoSProfile) -> list[str]:
+    """Policies of which a publisher offers less than a subscription wants, with what it should offer instead."""
+    return [
+        f"{name} {low.name.lower()} (publish it with {name} {high.name.lower()})"
+        for name, low, high in _TOO_LITTLE
+        if getattr(offered, name) == low and getattr(wanted, name) == high
+    ]
+
 
 REFUSED = 1
 """Exit code: the node could not start as it was told to, and would not the next time."""
@@ -88,7 +144,7 @@ def run_parts(parts: Sequence[Part], arguments: Sequence[str] | None = None) -> 
     sys.setswitchinterval(_SWITCH_INTERVAL)
     names = ", ".join(part.name for part in parts)
     try:
-        rclpy_internals.check()
+        receiver.check()
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
         nodes = [part.create(part.name) for part in parts]
     except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments or files, missing keys)
@@ -271,3 +327,39 @@ def _place(error: BaseException) -> str:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+_LOOK = 2.0
+"""Time between two looks at who sends which type [s]."""
+
+_FRAMES = ("", io.BASE_FRAME)
+"""Frames in which a velocity may be commanded; empty: the trunk's own."""
+
+
+def subscribe_velocity(node: Node, stamped: bool, take: Callable[[Twist], None]) -> None:
+    """Subscribe to `cmd_vel` as TwistStamped or as Twist; `take` gets the Twist of either."""
+
+    def take_stamped(message: TwistStamped) -> None:
+        frame = message.header.frame_id
+        if frame in _FRAMES:
+            take(message.twist)
+        else:
+            node.get_logger().error(
+                f"message refused: a velocity in the frame {frame!r}; allowed: {io.BASE_FRAME!r} or none",
+                throttle_duration_sec=1.0,
+            )
+
+    topic, wanted = io.CMD_VEL, TwistStamped if stamped else Twist
+    node.create_subscription(wanted, topic.name, take_stamped if stamped else take, topic.qos)
+    told: set[str] = set()
+
+    def look() -> None:
+        for sender in node.get_publishers_info_by_topic(node.resolve_topic_name(topic.name)):
+            if sender.topic_type != f"geometry_msgs/msg/{wanted.__name__}" and sender.node_name not in told:
+                told.add(sender.node_name)
+                node.get_logger().warning(
+                    f"{sender.node_name} sends {topic.name} as {sender.topic_type}, which is not heard: "
+                    f"node.enable_stamped_cmd_vel is {str(stamped).lower()}"
+                )
+
+    node.create_timer(_LOOK, look, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -11,7 +11,7 @@ import numpy as np
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.mpc.cost_terms import TERMS
 from contact_ddp_ros.mpc.custom_terms import configured_terms
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import gait_schedule, gait_sequence
@@ -23,8 +23,7 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import DriveGains
-from contact_ddp_ros.runs.channel import Channel
-from contact_ddp_ros.runs.loop import CONTROL_PERIOD, LockStep, Loop, Observer, WallClock, estimator_of
+from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Channel, LockStep, Loop, Observer, WallClock, estimator_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import FALL_HEIGHT, Recorder, Recording, RunInfo, plain_options
 from contact_ddp_ros.runs.robot_scaling import scales

@@ -2,9 +2,13 @@
 
 A tick: the state is measured and received, plans that are ready arrive, the controller updates its command, the tick is
 recorded, the command is written and the plant advances. Whoever else takes part (a run's timetable, a motion, a live
-page) is an :class:`Observer`; a :class:`~contact_ddp_ros.runs.channel.Channel` delays, drops or corrupts messages.
+page) is an :class:`Observer`; a :class:`~contact_ddp_ros.runs.loop.Channel` delays, drops or corrupts messages.
 
 The clock of a loop says how the planner and the wall clock are waited for: :class:`LockStep` or :class:`WallClock`.
+
+Communication channel between robot, planner and controller of a closed loop; by default without delay or loss.
+
+Subclasses delay, drop or corrupt messages to inject faults.
 """
 
 import copy
@@ -25,13 +29,36 @@ from contact_ddp_ros.control.safety import Fault
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.plant import SimulatedPlant
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.runs.channel import Channel
+from contact_ddp_ros.robot.state import BodyPose, JointCommand, RobotState
 from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
+
+
+class Channel:
+    """Ideal channel. Each method is called once per control tick, or per policy, with the message that was sent."""
+
+    def state(self, state: RobotState) -> RobotState | None:
+        """Newest state received by the time `state` is measured; None before the first."""
+        return state
+
+    def clock(self, now: float) -> float:
+        """Reading of the controller's clock [s] at the true time `now` [s]."""
+        return now
+
+    def policies(self, policy: Policy, due: float) -> Sequence[tuple[float, Policy]]:
+        """(arrival time [s], policy) of each copy received of a policy that is due at `due` [s], in order of time."""
+        return ((due, policy),)
+
+    def speed(self, speed: float, now: float) -> float:
+        """Speed command [m/s] received at `now` [s] while `speed` [m/s] is sent."""
+        return speed
+
+    def command(self, command: JointCommand, now: float) -> JointCommand:
+        """Joint command received by the drives for one sent at `now` [s]."""
+        return command
+
 
 CONTROL_PERIOD = 0.002
 """Time between two control ticks [s]."""

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ReplayError
 from contact_ddp_ros.mpc.planner import Planner
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.ground import TerrainEstimate
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import BodyPose, RobotState
 
 Array = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, for_model
 from contact_ddp_ros.mpc.reference import gait_schedule
-from contact_ddp_ros.mpc.reference_choice import reference_of
+from contact_ddp_ros.mpc.whole_body_reference import reference_of
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.models.choice import MODELS

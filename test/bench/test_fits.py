@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.fits import FEWEST_SAMPLES, Trend, exponent, power_law, trend
+from benchmarks.timing import FEWEST_SAMPLES, Trend, exponent, power_law, trend
 
 TIMES = np.arange(200.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.paired import Paired, median_interval, paired
+from benchmarks.timing import Paired, median_interval, paired
 
 
 def test_pairs_are_counted_by_who_was_better():

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from benchmarks.panels import panel
+from benchmarks.output import panel
 
 
 def test_a_panel_says_why_it_is_empty() -> None:

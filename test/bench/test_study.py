@@ -5,15 +5,14 @@ import json
 import pytest
 from rich.console import Console
 
-from benchmarks import ROOMS, engine, load
+from benchmarks import ROOMS, load, study
 from benchmarks.benchmark import Benchmark, add_setting_option, count, option
-from benchmarks.engine import add_engine_options
 from benchmarks.output import RECORD_FILE
-from benchmarks.study import STANDING, VERDICT, Rows, Study, mean, worst
+from benchmarks.study import STANDING, VERDICT, Rows, Study, add_engine_options, mean, worst
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.runs.scenario import check_run
-from contact_ddp_ros.runs.study import journal
-from contact_ddp_ros.runs.study.journal import JOURNAL_FILE
+from contact_ddp_ros.runs.study import batch
+from contact_ddp_ros.runs.study.batch import JOURNAL_FILE
 from contact_ddp_ros.runs.study.study import Case, Target
 from test.bench.studies import cases_of, group
 from test.runs.study.serial import Serial
@@ -38,7 +37,7 @@ FAKE = Benchmark("fake", "Goes up and down.", "the same", Study(cases, measure, 
 @pytest.fixture
 def serial(monkeypatch):
     found = Serial()
-    monkeypatch.setattr(engine, "chosen_engine", lambda options: found)
+    monkeypatch.setattr(study, "chosen_engine", lambda options: found)
     return found
 
 
@@ -80,7 +79,7 @@ def test_a_resumed_run_keeps_its_options(serial, tmp_path, monkeypatch):
         with pytest.raises(BenchmarkError, match=f"other settings: {words[0][2:]}"):
             FAKE.main(["--resume", str(tmp_path / "cut"), *words])
     assert FAKE.main(["--resume", str(tmp_path / "cut"), "--seeds", "4"]) == 1
-    monkeypatch.setattr(journal, "__version__", "99.0")
+    monkeypatch.setattr(batch, "__version__", "99.0")
     with pytest.raises(BenchmarkError, match="version is"):
         FAKE.main(["--resume", str(tmp_path / "cut")])
 

@@ -11,7 +11,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig, SafetyConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.control.policy_tracking import last_exit
+from contact_ddp_ros.control.move import last_exit
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.policy import Policy

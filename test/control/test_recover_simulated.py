@@ -15,9 +15,9 @@ from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.runs.closed_loop import run as run_loop
+from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording.record import CONTROL_MODES
-from contact_ddp_ros.runs.report.summary import summarise
 
 STEPS_PER_TICK = 2
 LIES = {
@@ -120,13 +120,13 @@ def test_a_request_to_move_waits_for_as_long_as_getting_up_takes(robot: Robot, c
 def test_a_run_goes_on_after_a_fall_unless_it_was_stopped(stop: float | None) -> None:
     push = Push(3.0, (0.0, 900.0, 0.0), 0.1)
     recording = run_loop(RunOptions(duration=14.0, pushes=(push,), stop_time=stop, recover=True, video=False))
-    summary = summarise(recording)
-    assert summary.fell
+    summary = figures_of(recording)
+    assert summary["fell"]
     if stop is None:
-        assert summary.up_again_time_s is not None and 5.0 < summary.up_again_time_s < 13.9
+        assert summary["up_again_time_s"] is not None and 5.0 < summary["up_again_time_s"] < 13.9
         assert recording.height[-1] > 0.2
     else:
-        assert summary.up_again_time_s is None
+        assert summary["up_again_time_s"] is None
         assert recording.ticks["control_mode"][-1] == CONTROL_MODES.index("stand")
 
 

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from contact_ddp_ros.base.errors import MessageError
-from contact_ddp_ros.robot.velocity import Expiring, VelocityCommand
+from contact_ddp_ros.robot.state import Expiring, VelocityCommand
 
 
 def test_a_command_expires_on_the_clock_of_the_states() -> None:

@@ -17,11 +17,11 @@ from contact_ddp_ros.dynamics.contact import (
     UP,
     ScalarSystem,
     contact_system,
+    impact_system,
     n_parameters,
 )
-from contact_ddp_ros.dynamics.contact_point import Axes
-from contact_ddp_ros.dynamics.impact import impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
+from contact_ddp_ros.dynamics.mrneac import Axes
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import RigidBodyTree

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contact_ddp_ros.dynamics.kernel_code import Modes, kernel_code, kernel_functions
-from contact_ddp_ros.dynamics.kernels import build_kernels
+from contact_ddp_ros.dynamics.kernels import Modes, build_kernels, kernel_code, kernel_functions
 from contact_ddp_ros.dynamics.leg_decomposition import trunk_and_limbs
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.dynamics.simd_kernels import Lanes

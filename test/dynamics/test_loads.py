@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import PAYLOAD, ROTOR, contact_system
-from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.contact import PAYLOAD, ROTOR, contact_system, impact_system
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.robot.tree import RigidBodyTree
 

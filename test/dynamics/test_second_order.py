@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem
-from contact_ddp_ros.dynamics.tensor import contact_tensor, impact_tensor
+from contact_ddp_ros.dynamics.partials import contact_tensor, impact_tensor
 
 from .support import Case, chain, close, derivative, evaluate, make_case, parameters
 

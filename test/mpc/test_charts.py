@@ -14,7 +14,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.dynamics.kernels import LEVELS, build_kernels
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_problem import ContactLaw, ContactProblem, NodeCosts
-from contact_ddp_ros.mpc.euler_switch_kernels import joined
+from contact_ddp_ros.mpc.euler_switch_nodes import joined
 from contact_ddp_ros.mpc.grounds import FootGrounds
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.derivatives import check_derivatives

@@ -8,12 +8,11 @@ import pytest
 
 from contact_ddp_ros.base.choices import PENALTIES
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.mpc.cost_terms import check_constraint
+from contact_ddp_ros.mpc.cost_terms import TERMS, check_constraint
 from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms, configured_terms
 from contact_ddp_ros.mpc.reference import TrunkCommand
-from contact_ddp_ros.ocp.penalties import inequality, relaxed_barrier
+from contact_ddp_ros.ocp.multipliers import inequality, relaxed_barrier
 from contact_ddp_ros.robot.models.planar import AXES
 from test.mpc.support import MODEL, TREE, config_with, planner_with, start_state
 

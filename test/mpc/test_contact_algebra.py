@@ -8,7 +8,7 @@ import pytest
 
 from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.mpc import layout as at
-from contact_ddp_ros.mpc.contact_algebra import FUNCTIONS, algebra_of
+from contact_ddp_ros.mpc.contact_geometry import FUNCTIONS, algebra_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder

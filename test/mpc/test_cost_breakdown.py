@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.base.choices import PENALTIES
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
+from contact_ddp_ros.mpc.cost_terms import TERMS
 from test.mpc.support import follow, planner_with, start_state
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.cost_breakdown import TERMS
-from contact_ddp_ros.mpc.cost_terms import check_cost_term
+from contact_ddp_ros.mpc.cost_terms import TERMS, check_cost_term
 from contact_ddp_ros.mpc.custom_term import CostTerm, load_terms
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
 from contact_ddp_ros.mpc.planner import Planner

@@ -7,9 +7,8 @@ from contact_ddp_ros.mpc.grounds import FootGrounds, GroundModel
 from contact_ddp_ros.mpc.layout import model_row
 from contact_ddp_ros.mpc.terms.friction_cone import FRICTION_CONE, TIP
 from contact_ddp_ros.mpc.terms.term import Place
-from contact_ddp_ros.ocp.penalties import relaxed_barrier
-from contact_ddp_ros.robot.friction import cone_excess
-from contact_ddp_ros.robot.ground import LocalGround
+from contact_ddp_ros.ocp.multipliers import relaxed_barrier
+from contact_ddp_ros.robot.ground import LocalGround, cone_excess
 
 FRICTION, SCALE = 0.6, 90.0
 PENALTY = np.array([1.0, 0.01, 0.1, 0.0])

@@ -5,7 +5,7 @@ import pytest
 
 from contact_ddp_ros import GaitHorizon, Reference
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.mpc.custom_reference import configured_reference
+from contact_ddp_ros.mpc.custom_term import configured_reference
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import TrunkCommand

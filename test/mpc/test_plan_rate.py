@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.ros.processor import pace_of
-from contact_ddp_ros.mpc.plan_rate import SLOWEST, PlanRate
+from contact_ddp_ros.mpc.loop_solver import SLOWEST, PlanRate
 
 MOST, SHARE = 100.0, 0.7
 

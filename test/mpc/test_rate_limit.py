@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contact_ddp_ros.mpc.heading_tracker import RateLimited
+from contact_ddp_ros.mpc.governor import RateLimited
 
 NUMBERS = st.floats(-10.0, 10.0)
 

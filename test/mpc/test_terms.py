@@ -11,7 +11,7 @@ from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.mpc.terms import TERMS
 from contact_ddp_ros.mpc.terms.term import Argument, Place
-from contact_ddp_ros.ocp.penalties import MU
+from contact_ddp_ros.ocp.multipliers import MU
 
 SIZES = Sizes(n=9, n_u=6, n_f=3, n_a=3)
 LAYOUT = TermLayout.of(SIZES)

@@ -12,9 +12,9 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, ReferenceConfig, for_model
-from contact_ddp_ros.mpc.custom_reference import Reference
+from contact_ddp_ros.mpc.custom_term import Reference
+from contact_ddp_ros.mpc.governor import HeadingTracker
 from contact_ddp_ros.mpc.grounds import FootGrounds
-from contact_ddp_ros.mpc.heading_tracker import HeadingTracker
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planar_reference import PlanarReference
@@ -26,7 +26,6 @@ from contact_ddp_ros.mpc.whole_body_reference import WholeBodyReference
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.derivatives import check_derivatives
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.legs import LegGeometry
@@ -34,7 +33,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion, up_in_body
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import BodyPose, RobotState
 from test.mpc.support import MODEL as PLANAR
 from test.mpc.support import Watched, config_with
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numba as nb
 import numpy as np
 
-from contact_ddp_ros.ocp.penalties import augmented_lagrangian, relaxed_barrier
+from contact_ddp_ros.ocp.multipliers import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.ocp.protocol import FIRST, SECOND, STEP, VECTOR, Problem
 
 _OFFSETS = nb.types.UniTuple(nb.int64, 9)

@@ -9,8 +9,8 @@ import pytest
 from contact_ddp_ros import InteriorPointSolver, SolverOptions, casadi_problem, check_derivatives
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.ocp.interior_solution import DualVariables, interior_options
+from contact_ddp_ros.ocp.multipliers import inequality
 from contact_ddp_ros.ocp.node_function import node_function
-from contact_ddp_ros.ocp.penalties import inequality
 from contact_ddp_ros.ocp.protocol import STEP
 from contact_ddp_ros.ocp.rollout import STATE_BOUND, rollout
 from contact_ddp_ros.ocp.slacks import advance, as_slopes, begin, logarithms, measure, share_left, trial

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from contact_ddp_ros.ocp.ddp import DdpSolver
+from contact_ddp_ros.ocp.multipliers import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.ocp.penalties import augmented_lagrangian, relaxed_barrier
 from contact_ddp_ros.ocp.solution import Guess, Termination
 from test.ocp.hybrid_lq import Stage, hybrid_lq
 from test.ocp.sweep import Sweep, cost_of

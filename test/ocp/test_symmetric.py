@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contact_ddp_ros.ocp.symmetric import factorise, solve
+from contact_ddp_ros.ocp.linear_algebra import factorise, solve
 
 
 def factored(a):

@@ -15,7 +15,7 @@ CODE = """
 import os
 import contact_ddp_ros.plants.mujoco
 from contact_ddp_ros.base.errors import SimulationError
-from contact_ddp_ros.plants.gl import offscreen_context
+from contact_ddp_ros.plants.render import offscreen_context
 try:
     offscreen_context(8, 8)
 except SimulationError as error:

@@ -11,15 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.benchmark import add_setting_option
+from benchmarks.study import chosen_engine
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.bodies import bodies_of
-from contact_ddp_ros.plants.engines import PACKAGES, chosen_engine, make_simulator
+from contact_ddp_ros.plants.engines import PACKAGES, make_simulator
 from contact_ddp_ros.plants.options import ENGINES, ContactOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
 from contact_ddp_ros.plants.terrain.words import parse_terrain
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, load_robot
+from contact_ddp_ros.robot.joints import BASE_JOINTS
+from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.runs import closed_loop

@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
-from contact_ddp_ros.plants.gl import LIBRARIES
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.render import FrameRenderer, Image, View, write_image, write_video
+from contact_ddp_ros.plants.render import LIBRARIES, FrameRenderer, Image, View, write_image, write_video
 from contact_ddp_ros.robot.model import load_robot
 
 ROBOT = load_robot()

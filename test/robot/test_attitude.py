@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import pinocchio_model
 
-from contact_ddp_ros.dynamics.euler_switch import chart_change
+from contact_ddp_ros.dynamics.spatial import chart_change
 from contact_ddp_ros.robot.attitude import (
     ANGLES,
     STAY,

@@ -10,12 +10,12 @@ import pytest
 from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.base.errors import ReplayError
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.bag import BagWriter, recorded_solves
-from contact_ddp_ros.ros.plan_request import MOVE, PlanRequest, plan_request_message
+from contact_ddp_ros.ros.estimate_messages import MOVE, PlanRequest, plan_request_message
 from contact_ddp_ros.ros.policy_message import policy_message
 from contact_ddp_ros.ros.reports import OK, status
 from contact_ddp_ros.ros.runtime import publisher

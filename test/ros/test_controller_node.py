@@ -14,10 +14,10 @@ from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.controller_node import ControllerNode
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message, stamp_message
-from contact_ddp_ros.ros.felt_message import felt_report
+from contact_ddp_ros.ros.estimate_messages import felt_report
+from contact_ddp_ros.ros.loop_messages import stamp_of
 from contact_ddp_ros.ros.node_config import ControllerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, status_values

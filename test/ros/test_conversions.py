@@ -16,11 +16,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.base.errors import MessageError
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.rotation import rotation_vector_to_quaternion, rpy_to_quaternion
-from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.robot.velocity import VelocityCommand
+from contact_ddp_ros.robot.state import BodyPose, JointCommand, RobotState, VelocityCommand
 from contact_ddp_ros.ros import conversions as convert
 from contact_ddp_ros.ros import timebase
 

@@ -9,7 +9,7 @@ from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.ros.felt_message import FeltReport, felt_message, felt_report
+from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_message, felt_report
 
 FORCES = np.arange(12.0).reshape(4, 3)
 FOOTHOLDS = 0.1 * np.arange(6.0).reshape(2, 3)
@@ -34,12 +34,12 @@ def test_a_report_survives_the_wire(stamp: int, contacts: tuple[bool, ...], grou
 @pytest.mark.parametrize(
     ("slot", "value", "words"),
     [
-        (0, 2.0, "begins with 2; allowed: 1"),
-        (3, 0.5, "ground 0.5"),
-        (4, 1e9, "height"),
-        (5, 7.0, "slope_x"),
+        (0, 2.0, "schema is 2 in slot 0; allowed: whole numbers from 1 to 1"),
+        (3, 0.5, "ground is 0.5"),
+        (4, 1e9, "ground is"),
+        (5, 7.0, "ground is 7"),
         (8, 3.0, "contacts"),
-        (12, np.inf, "finite"),
+        (12, np.inf, "forces is inf"),
         (-1, np.nan, "finite"),
     ],
 )

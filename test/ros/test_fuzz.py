@@ -32,7 +32,7 @@ from contact_ddp_ros.ros.controller_node import ControllerNode
 from contact_ddp_ros.ros.conversions import doubles, joint_state_message, odometry_message, time_ns
 from contact_ddp_ros.ros.node_config import ControllerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.policy_message import DATA_OFFSET, HEADER, policy_message
+from contact_ddp_ros.ros.policy_message import DATA_OFFSET, policy_message
 
 TICK = 0.002
 NONSENSE = (np.nan, np.inf, -np.inf, 1e308, -1e30, 1e9, -0.0, 0.5, -3.0, 5e-324)
@@ -211,7 +211,7 @@ def damaged_policy(rng: np.random.Generator, rig: Rig) -> tuple[Float64MultiArra
     values = np.array(message.data)
     part = rng.integers(4)
     if part == 0:
-        values[rng.integers(len(HEADER))] = rng.choice([*NONSENSE, 1.0, 2.0, 4e9, 2.0**53])
+        values[rng.integers(DATA_OFFSET)] = rng.choice([*NONSENSE, 1.0, 2.0, 4e9, 2.0**53])
     elif part == 1:
         message.layout.data_offset = int(rng.choice([0, 1, DATA_OFFSET - 1, DATA_OFFSET + 1, 2**32 - 1]))
     elif part == 2:

@@ -17,14 +17,16 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
-from contact_ddp_ros.plants.lcm.definitions import (
+from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     LEG_CONTROL_COMMAND,
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     WALK_THESE_WAYS,
+    Frame,
     Layout,
+    decode,
+    encode,
 )
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.plants.pushes import Push

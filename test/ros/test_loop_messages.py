@@ -17,7 +17,6 @@ from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
-from contact_ddp_ros.ros.cdr import stamp_of
 from contact_ddp_ros.ros.conversions import (
     estimate_message,
     imu_message,
@@ -27,7 +26,14 @@ from contact_ddp_ros.ros.conversions import (
     robot_state,
     stamp_message,
 )
-from contact_ddp_ros.ros.loop_messages import CommandReader, CommandWriter, ImuReader, StateReader, StateWriter
+from contact_ddp_ros.ros.loop_messages import (
+    CommandReader,
+    CommandWriter,
+    ImuReader,
+    StateReader,
+    StateWriter,
+    stamp_of,
+)
 from contact_ddp_ros.ros.timebase import stamp_ns
 
 PARTS = ("position", "orientation", "linear_velocity", "angular_velocity", "joint_positions", "joint_velocities")

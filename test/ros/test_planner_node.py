@@ -13,9 +13,9 @@ from ros_graph import BUILDING, NodeMaker
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.ros.estimate_messages import AIMS, HOLD, MOVE, PlanRequest, RequestWriter
 from contact_ddp_ros.ros.node_config import PlannerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
-from contact_ddp_ros.ros.plan_request import AIMS, HOLD, MOVE, PlanRequest, RequestWriter
 from contact_ddp_ros.ros.plan_views import path_message, plan_markers
 from contact_ddp_ros.ros.planner_node import PlannerNode
 from contact_ddp_ros.ros.policy_message import DATA_OFFSET, PolicyAnswer, policy_answer

@@ -9,8 +9,8 @@ import pytest
 
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.ros.felt_message import FeltReport, felt_message
-from contact_ddp_ros.ros.play_calls import Calls
+from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_message
+from contact_ddp_ros.ros.play_link import Calls
 from contact_ddp_ros.ros.play_view import View
 from contact_ddp_ros.runs.live.commands import Answer, Drive
 

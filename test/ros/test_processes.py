@@ -29,7 +29,7 @@ from contact_ddp_ros.ros import composed_node
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_command_message, to_stamp
 from contact_ddp_ros.ros.demo import run_demo
-from contact_ddp_ros.ros.plan_request import PlanRequest
+from contact_ddp_ros.ros.estimate_messages import PlanRequest
 from contact_ddp_ros.ros.policy_message import SCHEMA, STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.runtime import REFUSED

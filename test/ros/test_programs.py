@@ -37,7 +37,7 @@ def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPa
     nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "ros").glob("*_node.py")} - {
         "plant_node"
     }  # what others derive from
-    others = {"contact_ddp_ros.plants.lcm.program", "contact_ddp_ros.ros.bringup"}
+    others = {"contact_ddp_ros.plants.lcm.emulator", "contact_ddp_ros.ros.bringup"}
     assert set(ran) == {f"contact_ddp_ros.ros.{node}" for node in nodes} | others
     assert all(callable(importlib.import_module(module).main) for module in ran)
 

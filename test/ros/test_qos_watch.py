@@ -9,9 +9,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.qos_watch import QosWatch
 from contact_ddp_ros.ros.receiver import Receiver
-from contact_ddp_ros.ros.runtime import subscribe
+from contact_ddp_ros.ros.runtime import QosWatch, subscribe
 
 
 class Watched:

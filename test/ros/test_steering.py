@@ -8,7 +8,7 @@ from rclpy.executors import SingleThreadedExecutor
 from ros_graph import NodeMaker, Operator
 
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros import steering
+from contact_ddp_ros.ros import runtime
 from contact_ddp_ros.ros.processes import NodeProcesses
 
 FORWARD = Twist()
@@ -36,7 +36,7 @@ def test_the_velocity_is_taken_from_the_type_that_is_wanted(
     operator, listener = Operator(make_node, executor), make_node("listener", namespace="steered")
     sender = operator.node.create_publisher(type(message), f"/steered/{io.CMD_VEL.name}", io.CMD_VEL.qos)
     taken: list[Twist] = []
-    steering.subscribe_velocity(listener, wanted, taken.append)
+    runtime.subscribe_velocity(listener, wanted, taken.append)
     executor.add_node(listener)
     operator.until(lambda: sender.get_subscription_count() > 0)
     sender.publish(message)

@@ -10,9 +10,8 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop, run
-from contact_ddp_ros.runs.loop import Observer
+from contact_ddp_ros.runs.loop import Channel, Observer
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording.falls import recoveries
 

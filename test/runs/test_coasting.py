@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import Channel
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 
 BEGIN = 2.0

@@ -8,8 +8,8 @@ import pytest
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.runs.channel import Channel
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.loop import Channel
 from contact_ddp_ros.runs.options import RunOptions
 
 MOVING = 3.0

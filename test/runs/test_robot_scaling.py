@@ -14,9 +14,9 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.profile import packaged_robots
 from contact_ddp_ros.runs.closed_loop import run
+from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
-from contact_ddp_ros.runs.report.summary import summarise
 from contact_ddp_ros.runs.robot_scaling import SIMILAR, exponents, scales
 from contact_ddp_ros.runs.scenario import scenario
 
@@ -106,8 +106,8 @@ def go1() -> Recording:
 
 
 def test_another_robot_stands_up_and_bounds(go1: Recording) -> None:
-    summary = summarise(go1)
-    assert not summary.fell, summary
+    summary = figures_of(go1)
+    assert not summary["fell"], summary
     late = go1.ticks["time"] > 2.5
     assert go1.heading_velocity[late, 0].mean() == pytest.approx(0.8, abs=0.05)
     assert 0.12 < go1.rpy[late, 1].max() < 0.3

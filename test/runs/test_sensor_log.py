@@ -9,8 +9,8 @@ from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from contact_ddp_ros.apps.cli.estimate import ESTIMATE_FILE, FIGURE_FILE
 from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.apps.cli.estimate import ESTIMATE_FILE, FIGURE_FILE
 from contact_ddp_ros.base.errors import ReplayError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.robot.joints import JOINT_NAMES

@@ -7,8 +7,8 @@ from benchmarks.loop.pushes import holds, motion
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.config import ReferenceConfig
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.robot.body_pose import BodyPose
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
+from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording

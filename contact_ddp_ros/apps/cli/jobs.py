@@ -120,8 +120,8 @@ def _run(job: str, arguments: argparse.Namespace, loop: Loop) -> int:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"stopped: {error}"
             _keep(recorder, folder, console, reason)
             raise
-    summary = save_and_report(recording, folder, console, film=options.video)
-    return 0 if summary.stood and not summary.fell else EXIT_FELL
+    found = save_and_report(recording, folder, console, film=options.video)
+    return 0 if found["stood"] and not found["fell"] else EXIT_FELL
 
 
 def _keep(recorder: Recorder, folder: Path, console: Console, reason: str) -> None:

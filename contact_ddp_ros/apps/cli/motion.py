@@ -69,7 +69,7 @@ def _try_out(
 ) -> list[dict[str, Any]]:
     """Execute in so many perturbed worlds, and say how often it landed."""
     from contact_ddp_ros.runs.motions.trials import perturbed_run
-    from contact_ddp_ros.runs.study.statistics import wilson
+    from contact_ddp_ros.runs.study.study import wilson
 
     found = []
     for one in range(seed, seed + trials):

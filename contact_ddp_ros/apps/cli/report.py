@@ -2,16 +2,16 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.runs import figures
 from contact_ddp_ros.runs import recording as records
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.report import motion, plots, video
-from contact_ddp_ros.runs.report import summary as summaries
 from contact_ddp_ros.runs.report.progress import closing_table, progress_bar, say, working
-from contact_ddp_ros.runs.report.summary import Summary
 
 EXIT_FELL = 3
 """Exit code of a run that went its way, but in which the robot fell or never stood."""
@@ -23,18 +23,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def save_and_report(recording: Recording, folder: Path, console: Console, *, film: bool) -> Summary:
-    """Save a recording and all that is made from it."""
+def save_and_report(recording: Recording, folder: Path, console: Console, *, film: bool) -> dict[str, Any]:
+    """Save a recording and all that is made from it; gives its figures."""
     records.save(recording, folder)
     return report(recording, folder, console, film=film)
 
 
-def report(recording: Recording, folder: Path, console: Console, *, film: bool) -> Summary:
-    """Print the closing table and save everything that is made from a recording."""
-    summary = summaries.summarise(recording)
-    summaries.save(summary, folder)
-    console.print(motion.table(recording) if recording.motion else closing_table(summary))
-    if not summary.stood:
+def report(recording: Recording, folder: Path, console: Console, *, film: bool) -> dict[str, Any]:
+    """Print the closing table and save everything that is made from a recording; gives its figures."""
+    found = figures.figures_of(recording)
+    figures.save(recording, folder)
+    console.print(motion.table(recording) if recording.motion else closing_table(recording, found))
+    if not found["stood"]:
         told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
         say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
     with working(console, "Drawing plots"):
@@ -42,7 +42,7 @@ def report(recording: Recording, folder: Path, console: Console, *, film: bool) 
     if film:
         _film(recording, folder, console)
     say(console, f"Saved in {folder}")
-    return summary
+    return found
 
 
 def _film(recording: Recording, folder: Path, console: Console) -> None:

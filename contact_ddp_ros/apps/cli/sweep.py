@@ -10,13 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from contact_ddp_ros.apps.cli.options import run_options
-from contact_ddp_ros.base import versions as provenance
+from contact_ddp_ros.base import process as provenance
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.runs.figures import check_metrics
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study import figures
-from contact_ddp_ros.runs.study.axes import Axis, check_metrics
+from contact_ddp_ros.runs.study.axes import Axis
 from contact_ddp_ros.runs.study.grid import CSV_FILE, NOISE, Grid, folder_name, run_grid, save, with_noise
 from contact_ddp_ros.runs.study.study import Group
 

@@ -13,14 +13,22 @@ from contact_ddp_ros.apps.play.drive_panel import DrivePanel
 from contact_ddp_ros.apps.play.keys import add_keys
 from contact_ddp_ros.apps.play.overlay import LAYERS
 from contact_ddp_ros.apps.play.scene import Scene
-from contact_ddp_ros.apps.play.status import StatusPanel
-from contact_ddp_ros.apps.play.time_series import Strips
+from contact_ddp_ros.apps.play.status import StatusPanel, Strips
 from contact_ddp_ros.apps.play.tune_panel import TunePanel
 from contact_ddp_ros.apps.play.world_panel import WorldPanel
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.runs.live.commands import Answer, Command, Drive, Look, Recover, Reset, SetMode, SetParameters
-from contact_ddp_ros.runs.live.link import Link
+from contact_ddp_ros.runs.live.commands import (
+    Answer,
+    Command,
+    Drive,
+    Link,
+    Look,
+    Recover,
+    Reset,
+    SetMode,
+    SetParameters,
+)
 from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 
 RATE: Final = 30.0

@@ -54,7 +54,7 @@ def run_loop(connection: Connection, options: RunOptions) -> None:
 
 
 class LoopProcess:
-    """A :class:`contact_ddp_ros.runs.live.link.Link` to a loop that it starts."""
+    """A :class:`contact_ddp_ros.runs.live.commands.Link` to a loop that it starts."""
 
     def __init__(self, options: RunOptions) -> None:
         """Starts the process; a :class:`World` comes when it is ready, or the reason why it cannot be."""

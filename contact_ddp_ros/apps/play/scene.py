@@ -8,13 +8,11 @@ import trimesh
 import viser
 from numpy.typing import NDArray
 
-from contact_ddp_ros.apps.play.markers import below
-from contact_ddp_ros.apps.play.overlay import Overlay, show
+from contact_ddp_ros.apps.play.overlay import Overlay, below, show
 from contact_ddp_ros.plants.figure import Figure, Shape
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.runs.live.commands import Command, Grab, Release
-from contact_ddp_ros.runs.live.plan_view import PlanView
-from contact_ddp_ros.runs.live.snapshot import Snapshot
+from contact_ddp_ros.runs.live.snapshot import PlanView, Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
 

@@ -13,7 +13,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from contact_ddp_ros.apps.play.mouse import MouseSpring
+from contact_ddp_ros.apps.play.keys import MouseSpring
 from contact_ddp_ros.base.config import Value
 from contact_ddp_ros.control.safety import Fault
 from contact_ddp_ros.plants.terrain.words import FLAT
@@ -32,7 +32,7 @@ class Disturbances:
     """Pushes, pulls and loads that people put on one simulated robot."""
 
     def __init__(self, simulator: Any) -> None:
-        """`simulator` has what :class:`contact_ddp_ros.apps.play.mouse.MouseSpring` needs."""
+        """`simulator` has what :class:`contact_ddp_ros.apps.play.keys.MouseSpring` needs."""
         self._simulator = simulator
         self._mouse = MouseSpring(simulator)
         self._push, self._push_end = np.zeros(3), -math.inf
@@ -57,7 +57,7 @@ class Disturbances:
         return text
 
     def grab(self, link: str, point: Array, target: Array) -> None:
-        """Begin of a pull, see :meth:`contact_ddp_ros.apps.play.mouse.MouseSpring.grab`."""
+        """Begin of a pull, see :meth:`contact_ddp_ros.apps.play.keys.MouseSpring.grab`."""
         new = self._mouse.view is None
         self._mouse.grab(link, point, target)
         if new:

@@ -2,7 +2,7 @@
 
 The cache is keyed by the C that CasADi makes of the functions, its version, the processor and the compiler. Where there
 is no C compiler, a library that an earlier run left for this processor still serves; without one, CasADi's own
-interpreter takes over with a warning (:mod:`contact_ddp_ros.base.compiled.interpreter`).
+interpreter takes over with a warning (:mod:`contact_ddp_ros.base.compiled.call`).
 """
 
 import importlib.metadata
@@ -14,8 +14,8 @@ from functools import partial
 import casadi as cs
 
 from contact_ddp_ros.base.compiled import cache
+from contact_ddp_ros.base.compiled.call import interpret
 from contact_ddp_ros.base.compiled.compiler import Compiler, Progress, compile_library, find_compiler
-from contact_ddp_ros.base.compiled.interpreter import interpret
 from contact_ddp_ros.base.compiled.kernel_set import Block, Kernel, KernelSet
 from contact_ddp_ros.base.compiled.split_functions import in_parts
 from contact_ddp_ros.base.errors import CompilerError

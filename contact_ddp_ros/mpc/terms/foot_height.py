@@ -8,7 +8,7 @@ import numpy as np
 
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
-from contact_ddp_ros.ocp.penalties import quadratic
+from contact_ddp_ros.ocp.multipliers import quadratic
 
 
 @nb.njit(ENTRY, **COMPILED)

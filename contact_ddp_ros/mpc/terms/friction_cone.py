@@ -32,7 +32,7 @@ from contact_ddp_ros.mpc.terms.term import (
     Block,
     PackagedTerm,
 )
-from contact_ddp_ros.ocp.penalties import MU, inequality
+from contact_ddp_ros.ocp.multipliers import MU, inequality
 from contact_ddp_ros.ocp.protocol import VECTOR
 
 _SIDE = types.Tuple((nb.float64, VECTOR_3))

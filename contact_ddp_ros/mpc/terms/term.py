@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import Sizes
-from contact_ddp_ros.ocp.penalties import TRIPLE
+from contact_ddp_ros.ocp.multipliers import TRIPLE
 from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
 Array = NDArray[np.float64]

@@ -3,7 +3,7 @@ r"""Torque limits |u| ≤ u_max as inequalities 1 ± u/u_max ≥ 0, by relaxed b
 import numba as nb
 
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, Block, PackagedTerm
-from contact_ddp_ros.ocp.penalties import inequality
+from contact_ddp_ros.ocp.multipliers import inequality
 
 
 @nb.njit(ENTRY, **COMPILED)

@@ -3,7 +3,7 @@ r"""Touchdown of the feet that land as augmented Lagrangian y c + ½ σ c² of t
 import numba as nb
 
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, PackagedTerm
-from contact_ddp_ros.ocp.penalties import SIGMA, augmented_lagrangian
+from contact_ddp_ros.ocp.multipliers import SIGMA, augmented_lagrangian
 
 
 @nb.njit(ENTRY, **COMPILED)

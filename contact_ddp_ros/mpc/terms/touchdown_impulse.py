@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, Block, PackagedTerm
-from contact_ddp_ros.ocp.penalties import inequality
+from contact_ddp_ros.ocp.multipliers import inequality
 
 
 @nb.njit(ENTRY, **COMPILED)

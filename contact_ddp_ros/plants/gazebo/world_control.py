@@ -2,18 +2,26 @@
 
 Requests of Gazebo's Python bindings hold the interpreter's lock while they wait, so whoever also listens makes them
 elsewhere. The helper is a child of ours: it takes one request a line on its standard input and answers each with a line
-(:mod:`contact_ddp_ros.plants.gazebo.control_process`). Both carry the request's number, so that an answer that comes
+(:mod:`contact_ddp_ros.plants.gazebo.world_control`). Both carry the request's number, so that an answer that comes
 after its time-out is not taken for the next one's. The helper also has the last word: however we end, the system closes
 the pipe, and the helper tells every joint zero effort before it ends, for Gazebo's joints hold what they were told last
 for ever.
 
 In gz.msgs.WorldControl an unset `pause` lets time run: every request says what it wants of it.
+
+The helper of :class:`contact_ddp_ros.plants.gazebo.world_control.ControlProcess`: one request a line, one answer a
+line.
+
+    python -m contact_ddp_ros.plants.gazebo.world_control BINDINGS WORLD MODEL
+
+When its standard input ends, it tells every joint zero effort and ends; signals do not end it before that.
 """
 
 import contextlib
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,9 +31,10 @@ from pathlib import Path
 from select import select
 from typing import Any, Protocol
 
-from contact_ddp_ros.base.errors import GazeboError
-from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
+from contact_ddp_ros.base.errors import ContactDdpError, GazeboError
 from contact_ddp_ros.plants.gazebo.config import Names
+from contact_ddp_ros.plants.gazebo.efforts import Efforts
+from contact_ddp_ros.plants.gazebo.transport import Bindings, Node, load_bindings
 
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""
@@ -114,7 +123,7 @@ class ControlProcess:
         root = str(Path(__file__).resolve().parents[3])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         self._child: subprocess.Popen[bytes] = subprocess.Popen(
-            [sys.executable, "-m", "contact_ddp_ros.plants.gazebo.control_process", bindings, names.world, names.model],
+            [sys.executable, "-m", "contact_ddp_ros.plants.gazebo.world_control", bindings, names.world, names.model],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
@@ -241,3 +250,48 @@ def _locked(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+_DISCOVERY = 0.5
+"""Time in which the joints' subscriptions and these publishers find each other [s]."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    # What the bindings may print must not mix with the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    name, world, model = sys.argv[1:] if arguments is None else arguments
+    started = clock.monotonic()
+    try:
+        bindings, names = load_bindings(name), Names(world, model)
+        node = bindings.node()
+        control, efforts = DirectControl(bindings, names, node), Efforts(bindings, names, node)
+    except ContactDdpError as error:
+        _answer(answers, 0, str(error))
+        return 1
+    _answer(answers, 0, "")
+    with contextlib.suppress(BrokenPipeError):
+        for line in sys.stdin:
+            asked = json.loads(line)
+            failure = ""
+            try:
+                control.ask(WorldRequest(**asked["request"]), asked["timeout"])
+            except ContactDdpError as error:
+                failure = str(error)
+            _answer(answers, asked["number"], failure)
+    clock.sleep(max(0.0, _DISCOVERY - (clock.monotonic() - started)))
+    efforts.shutdown()
+    return 0
+
+
+def _answer(answers: Any, number: int, error: str) -> None:
+    """Say how the request of that number went; number 0 is the start."""
+    answers.write(json.dumps({"number": number, "error": error}) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError
-from contact_ddp_ros.plants.lcm.codec import Frame
-from contact_ddp_ros.plants.lcm.definitions import WALK_THESE_WAYS, Layout
-from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot, foot_positions
+from contact_ddp_ros.plants.lcm.codec import WALK_THESE_WAYS, Frame, Layout
+from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 

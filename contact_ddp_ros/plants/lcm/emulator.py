@@ -11,20 +11,32 @@ nothing sets in at full stiffness. In lock-step time stands until the targets ha
 of the state, however long that takes, so a run depends on nothing but its options; the state is sent again meanwhile,
 for who was late or lost it. Before the robot's own frames comes a tick (`EMULATOR_TICK`): the time, which Cheetah-
 Software's frames lack, and what only a simulator knows.
+
+`robot_emulator`: the robot emulator as a program.
+
+robot_emulator                                              in real time, hanging until the first command
+robot_emulator --params-file FILE link.port=7700 layout=walk_these_ways
 """
 
+import argparse
+import signal
+import sys
 import time as clock
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event
+from types import FrameType
 
 import numpy as np
 
-from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.base.errors import LinkError
+from contact_ddp_ros.base.config import parameter, parse_setting, replace, specs
+from contact_ddp_ros.base.errors import ContactDdpError, LinkError
+from contact_ddp_ros.base.parameter_file import load_yaml
+from contact_ddp_ros.base.process import SchedulingOptions, end_with_parent, settle
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
-from contact_ddp_ros.plants.lcm.definitions import (
+from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     EMULATOR_TICK,
     LAYOUTS,
@@ -32,13 +44,17 @@ from contact_ddp_ros.plants.lcm.definitions import (
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     TICK_CHANNEL,
+    Frame,
+    decode,
+    encode,
 )
+from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR as NAME
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.pacing import Pace
+from contact_ddp_ros.plants.plant import Pace
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_pushes
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 _INITIAL_POSE = (0.6, -1.0, 2.7)
@@ -213,3 +229,48 @@ class RobotEmulator:
             self.malformed += 1
             return
         self._targets, self._received = targets, clock.monotonic()
+
+
+_PRIORITY = 40
+"""Real-time priority, above that of the nodes that command it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the emulator until SIGINT or SIGTERM; return the exit code."""
+    stop = Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    end_with_parent()
+    try:
+        config = _config(arguments)
+        emulator = RobotEmulator(load_robot(), config)
+        place = settle(SchedulingOptions(priority=_PRIORITY), live=not config.lockstep)
+        print(f"robot emulator is up, {place}", flush=True)
+        emulator.run(stop)
+    except ContactDdpError as error:
+        print(f"[FATAL] [{NAME}]: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _config(arguments: Sequence[str] | None) -> RobotEmulatorConfig:
+    known = "\n".join(f"  {spec.name}  {spec.description}" for spec in specs(RobotEmulatorConfig()).values())
+    parser = argparse.ArgumentParser(
+        prog="robot_emulator",
+        description="MuJoCo behind the LCM types of the robot.",
+        epilog=f"parameters:\n{known}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--params-file", type=Path, help=f"ROS parameter file with a section {NAME}")
+    parser.add_argument("settings", nargs="*", metavar="NAME=VALUE", help="set parameters on top of it")
+    options = parser.parse_args(arguments)
+    values = load_yaml(options.params_file, NAME) if options.params_file is not None else {}
+    return replace(RobotEmulatorConfig(), values | dict(map(parse_setting, options.settings)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

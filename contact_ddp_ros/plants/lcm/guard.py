@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
-from contact_ddp_ros.plants.lcm.definitions import LEG_CONTROL_COMMAND, PD_TAU_TARGETS
+from contact_ddp_ros.plants.lcm.codec import LEG_CONTROL_COMMAND, PD_TAU_TARGETS, Frame, decode, encode
 from contact_ddp_ros.robot.joint_pd import JointTargets, limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import Robot

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError, ParameterError
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode
-from contact_ddp_ros.plants.lcm.definitions import LAYOUTS, Layout
+from contact_ddp_ros.plants.lcm.codec import LAYOUTS, Frame, Layout, decode
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.attitude import Chart
-from contact_ddp_ros.robot.joints import joint_index
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.joints import BASE_JOINTS, joint_index
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.model import OwnFrame
 from contact_ddp_ros.robot.rotation import (
     COMPILED,

@@ -2,7 +2,7 @@
 
     q = (x, y, z, yaw, pitch, roll, abduction, hip and knee of every leg)
 
-with x, y, z of the trunk's origin in `odom` and its Euler angles, the joints of :data:`robot.model.BASE_JOINTS`. That
+with x, y, z of the trunk's origin in `odom` and its Euler angles, the joints of :data:`robot.joints.BASE_JOINTS`. That
 is one of two charts of the attitude (:mod:`contact_ddp_ros.robot.attitude`): in the other one roll comes before pitch,
 and no attitude is singular in both. Plans are made in a frame at the robot along the wanted heading
 (:mod:`contact_ddp_ros.robot.models.model`); differences of yaw and of the last angle are taken around the circle.
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, change_derivative, changed, chart_for, in_chart
-from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import BASE_JOINTS, Robot
+from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.rotation import (
     quaternion_to_matrix,

@@ -19,8 +19,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.joints import LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.model import BASE_JOINTS, load_robot
+from contact_ddp_ros.robot.joints import BASE_JOINTS, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.shapes import Outline, outline_of
 from contact_ddp_ros.robot.symmetry import leg_length

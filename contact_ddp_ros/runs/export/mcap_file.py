@@ -11,11 +11,11 @@ from foxglove.channels import FrameTransformsChannel, LogChannel, SceneUpdateCha
 from foxglove.messages import Log, LogLevel, SceneUpdate
 
 from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export import foxglove_scene as scene
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Moment, Motion
 from contact_ddp_ros.runs.export.signals import Signals, signals
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.scene import Moment, RecordedRobot
 
 SUFFIX = ".mcap"
 
@@ -68,7 +68,7 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_motion(recording: Recording, context: foxglove.Context) -> None:
-    motion = Motion(recording)
+    motion = RecordedRobot(recording)
     names, shapes = motion.bodies, motion.shapes
     moving = sorted({shape.body for shape in shapes if shape.body})
     begin = float(recording.ticks["time"][0])
@@ -95,7 +95,7 @@ def _write_motion(recording: Recording, context: foxglove.Context) -> None:
 class _Ghost:
     """The ghost, which is taken away where no kept plan covers the time."""
 
-    def __init__(self, motion: Motion, bodies: list[int], context: foxglove.Context) -> None:
+    def __init__(self, motion: RecordedRobot, bodies: list[int], context: foxglove.Context) -> None:
         self._motion, self._bodies = motion, bodies
         self._frames = FrameTransformsChannel("/ghost_tf", context=context)
         self._shapes = SceneUpdateChannel("/ghost", context=context)

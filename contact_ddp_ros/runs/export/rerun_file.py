@@ -9,10 +9,10 @@ import rerun.blueprint as rrb
 
 from contact_ddp_ros.plants.figure import Shape
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Moment, Motion, Pose
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export.signals import Signals, signals
 from contact_ddp_ros.runs.recording import Recording
+from contact_ddp_ros.runs.scene import Moment, Pose, RecordedRobot
 
 SUFFIX = ".rrd"
 
@@ -80,7 +80,7 @@ def _write_numbers(stream: rr.RecordingStream, table: Signals) -> None:
 
 
 def _write_motion(stream: rr.RecordingStream, recording: Recording) -> None:
-    motion = Motion(recording)
+    motion = RecordedRobot(recording)
     stream.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     for index, shape in enumerate(motion.shapes):
         _draw(stream, f"world/{_place(motion, shape.body)}/{index}", shape, look.colour_of(shape))
@@ -117,7 +117,7 @@ def _write_forces(stream: rr.RecordingStream, moments: Sequence[Moment]) -> None
             stream.log(f"world/forces/{name}", arrows)
 
 
-def _place(motion: Motion, body: int) -> str:
+def _place(motion: RecordedRobot, body: int) -> str:
     return f"robot/{motion.bodies[body]}" if body else "ground"
 
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.policy_kinematics import legs_of_contacts
-from contact_ddp_ros.runs.recording import Recording, cycles
-from contact_ddp_ros.runs.recording.plans import states_at
-from contact_ddp_ros.runs.recording.record import Array
+from contact_ddp_ros.runs.recording import Recording, analysis
+from contact_ddp_ros.runs.recording.record import Array, states_at
 from contact_ddp_ros.runs.report.panels import CONTACT_FORCE
 
 AXES: Final = ("roll", "pitch", "yaw")
@@ -120,7 +119,7 @@ def _of_each_leg(coordinate: str, legs_of: Mapping[str, Sequence[str]]) -> list[
 
 def _gait(recording: Recording) -> dict[str, Array]:
     return {
-        "phase": cycles.phase(recording),
+        "phase": analysis.phase(recording),
         "mode": _unless_unknown(recording.ticks["mode"]),
         "control_mode": _unless_unknown(recording.ticks["control_mode"]),
     }

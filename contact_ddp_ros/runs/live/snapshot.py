@@ -1,4 +1,7 @@
-"""One instant of a robot as the page draws it: immutable data, SI units, vectors in `odom` unless said otherwise."""
+"""One instant of a robot as the page draws it: immutable data, SI units, vectors in `odom` unless said otherwise.
+
+Plans as the page shows them, and the pose of the planned robot.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import ParameterSpec, Value
+from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.policy_kinematics import PolicyPoses, landings
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.live.commands import Drive
 from contact_ddp_ros.runs.options import RunOptions
@@ -151,7 +157,7 @@ class World:
         parameters: every parameter by "section.name", its value as the default.
         declared: the values of a run without options.
         cost_terms: names of the terms of the planner's cost.
-        abilities: names of the commands that this robot understands; see :mod:`contact_ddp_ros.runs.live.link`.
+        abilities: names of the commands that this robot understands; see :mod:`contact_ddp_ros.runs.live.commands`.
         motions: names of the jumps and flips that it can be asked for.
     """
 
@@ -162,3 +168,42 @@ class World:
     cost_terms: tuple[str, ...]
     abilities: frozenset[str]
     motions: tuple[str, ...] = ()
+
+
+STRIDE = 3
+"""Nodes of a policy from one drawn to the next."""
+
+
+def plan_of(policy: Policy, stride: int = STRIDE) -> Plan:
+    """A policy thinned out for drawing; touchdowns are kept whatever the stride."""
+    policy = policy.shown
+    forces = policy.forces
+    lands = dict(landings(forces))
+    rows = sorted({*range(0, len(policy.times), stride), *lands})
+    padded = np.vstack([forces, np.zeros((1, forces.shape[1]))])
+    return Plan(
+        times=policy.times[rows],
+        states=policy.states[rows],
+        forces=padded[rows],
+        landings=tuple((rows.index(k), leg) for k, legs in lands.items() for leg in legs),
+        ground=policy.ground,
+    )
+
+
+def touch_of(controller: Controller) -> Touch:
+    """Contact and terrain estimate of a controller so far."""
+    estimator = controller.estimator
+    return Touch(
+        contacts=tuple(map(bool, estimator.contacts.contact)),
+        ground=estimator.ground,
+        footholds=estimator.footholds,
+    )
+
+
+class PlanView(PolicyPoses):
+    """Robots in the states of plans."""
+
+    def at(self, plan: Plan, time: float, actual: RobotState) -> RobotState:
+        """The planned robot at an instant [s], clamped to the horizon."""
+        x = np.array([np.interp(time, plan.times, column) for column in plan.states.T])
+        return self.state(x, actual, time)

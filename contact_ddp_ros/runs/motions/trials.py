@@ -1,21 +1,31 @@
-"""A plan in worlds that differ from the one that it was made for."""
+"""A plan in worlds that differ from the one that it was made for.
 
+Motions that a controller has ready: named, optimised before anything moves.
+"""
+
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from contact_ddp_ros.base.config import flatten
-from contact_ddp_ros.control.motion_controller import ExecutionConfig, put_down, start_state
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.control.config import ControllerConfig
+from contact_ddp_ros.control.motion_controller import ExecutionConfig, MotionController, put_down, start_state
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 from contact_ddp_ros.plants.options import ENGINES, NoiseOptions
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.motion import MotionSpec
+from contact_ddp_ros.robot.motion import MotionSpec, load_motion
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.motions.execution import execute_motion, motion_begin, motion_options
 from contact_ddp_ros.runs.motions.result import MotionResult
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
 
 NOISE: Final = NoiseOptions(
     position=0.002,
@@ -88,3 +98,35 @@ def _start(task: MotionSpec, robot: Robot, rng: np.random.Generator, spread: Spr
     joints = state.joint_positions + rng.uniform(-spread.joints, spread.joints, robot.n_joints)
     orientation = rpy_to_quaternion(task.start_turn + float(roll), float(pitch), float(yaw))
     return put_down(replace(state, orientation=orientation, joint_positions=joints), robot, _DROP)
+
+
+_NAME = re.compile(r"[a-zA-Z]\w*")
+"""Pattern of a part of a service's name."""
+
+
+def optimised(words: str, robot: Robot, tell: Callable[[str], None]) -> "dict[str, MotionPlan]":
+    """Plans by name of the motions that are named, or whose .yaml files are, separated by commas.
+
+    `tell` is told of each.
+
+    Raises:
+        ParameterError: there is no such motion, or its name is none for a service, or is there twice.
+        SolverError: no motion within the limits was found.
+    """
+    plans: dict[str, MotionPlan] = {}
+    for word in filter(None, map(str.strip, words.split(","))):
+        from contact_ddp_ros.mpc.motions.optimizer import optimise_motion  # with the solver, for who has motions alone
+
+        task = load_motion(word)
+        if not _NAME.fullmatch(task.name):
+            raise ParameterError(f"motion {task.name!r}: allowed for a name: letters, digits and _, a letter first")
+        if task.name in plans:
+            raise ParameterError(f"motion {task.name!r} is named twice")
+        plan = plans[task.name] = optimise_motion(task, robot)
+        tell(f"{task.name}: optimised in {plan.iterations} iterations, {plan.solve_time:.1f} s")
+    return plans
+
+
+def laws(plans: "dict[str, MotionPlan]", robot: Robot, config: ControllerConfig) -> dict[str, MotionController]:
+    """Motion controllers under a controller's configuration."""
+    return {name: MotionController(robot, plan.task, plan.policy, config) for name, plan in plans.items()}

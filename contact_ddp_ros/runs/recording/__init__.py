@@ -7,10 +7,9 @@ video are made, and which :func:`save` and :func:`load` keep on disk.
 
 from contact_ddp_ros.runs.recording.info import FALL_HEIGHT, RunInfo, plain_options
 from contact_ddp_ros.runs.recording.record import CONTROL_MODES, Event
-from contact_ddp_ros.runs.recording.recorder import Recorder
+from contact_ddp_ros.runs.recording.recorder import Recorder, RunLog
 from contact_ddp_ros.runs.recording.recording import Recording
 from contact_ddp_ros.runs.recording.storage import load, save
-from contact_ddp_ros.runs.recording.table import RunLog
 
 __all__ = [
     "CONTROL_MODES",

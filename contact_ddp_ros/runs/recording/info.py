@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base import versions as provenance
+from contact_ddp_ros.base import process as provenance
 from contact_ddp_ros.base.errors import RecordingError
 from contact_ddp_ros.base.files import plain
 from contact_ddp_ros.plants.terrain.shapes import Terrain
@@ -47,7 +47,7 @@ class RunInfo:
         plan_coordinates: (n_q,) names of the planner's coordinates; a state of a plan is these, then their rates.
         parameters: in effect, by section ("planner", ...) and dotted name.
         commit: of the checkout the code came from, `+` at its end where files differed; empty for an installed package.
-        versions, machine: see :mod:`contact_ddp_ros.base.versions`.
+        versions, machine: see :mod:`contact_ddp_ros.base.process`.
         processors: by node, how many processors its process kept busy on average; empty where nothing measured it.
         started: UTC date and time, ISO 8601.
         interrupted: whether the user stopped the run early.

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from contact_ddp_ros.runs.recording.cycles import steady_cycles
+from contact_ddp_ros.runs.recording.analysis import steady_cycles
 from contact_ddp_ros.runs.recording.falls import Fall, first_fall
 from contact_ddp_ros.runs.recording.record import Array, RunRecord
 

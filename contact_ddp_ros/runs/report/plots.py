@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.runs.recording.recording import Recording
-from contact_ddp_ros.runs.report import feet_panels, motion, panels, phase_panels, plan_panels, solver_panels
-from contact_ddp_ros.runs.report.style import figure, is_idle
-from contact_ddp_ros.runs.report.titles import run_title
+from contact_ddp_ros.runs.report import motion, panels, plan_panels, solver_panels
+from contact_ddp_ros.runs.report.style import figure, is_idle, run_title
 
 _IDLE_TORQUE = 1e-6
 """A joint whose torque is less all the time, in every leg, has no panel [N m]."""
@@ -112,9 +111,9 @@ _FIGURES: dict[str, tuple[Callable[[Figure, Recording], object], float, float, s
     "motion": (motion.draw, 11.0, 8.0, "Motion, planned and executed"),
     "speed": (_speed, 9.0, 3.4, "Speed"),
     "body": (_body, 9.0, 8.0, "Trunk"),
-    "plan": (plan_panels.draw, 13.0, 8.0, "Plans against what was measured, last cycles"),
-    "feet": (feet_panels.draw, 10.0, 8.0, "Feet in the side plane, last cycles"),
-    "phase": (phase_panels.draw, 9.5, 7.0, "Phase portraits"),
+    "plan": (plan_panels.draw_plans, 13.0, 8.0, "Plans against what was measured, last cycles"),
+    "feet": (plan_panels.draw_feet, 10.0, 8.0, "Feet in the side plane, last cycles"),
+    "phase": (plan_panels.draw_phases, 9.5, 7.0, "Phase portraits"),
     "torques": (_torques, 11.0, 6.5, "Joint torques against their limits, last cycles"),
     "forces": (_forces, 10.0, 7.0, "Contact forces"),
     "gait": (_gait, 9.0, 3.2, "Gait"),

@@ -9,9 +9,10 @@ Without a terminal, plain lines report the start and the progress of long work i
 
 import math
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -19,9 +20,8 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
-from contact_ddp_ros.runs.recording.falls import Recovery
-from contact_ddp_ros.runs.report.summary import Summary
+from contact_ddp_ros.runs.figures import in_lockstep, variant
+from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder, Recording
 
 _STEPS = 4
 """Number of progress lines beside the first one."""
@@ -163,79 +163,80 @@ class LiveProgress:
         return "  ".join(parts)
 
 
-def closing_table(summary: Summary) -> Table:
+def closing_table(recording: Recording, figures: Mapping[str, Any]) -> Table:
     """Table of the figures of a run for the console."""
-    table = Table(title=f"{summary.job}: {summary.variant}, {'lock-step' if summary.lockstep else 'real time'}")
+    clock_words = "lock-step" if in_lockstep(recording) else "real time"
+    table = Table(title=f"{recording.info.job}: {variant(recording)}, {clock_words}")
     table.add_column("figure")
     table.add_column("value", justify="right")
-    for section in (_course(summary), _limits(summary), _computing(summary)):
+    cores = recording.info.processors or {}
+    for section in (_course(figures), _limits(figures), _computing(figures, cores)):
         for name, value in section:
             table.add_row(name, value)
         table.add_section()
     return table
 
 
-def _course(s: Summary) -> list[tuple[str, str]]:
-    fall = f"yes, at {s.fall_time_s:.2f} s ({s.fall_reason})" if s.fell else "no"
+def _course(s: Mapping[str, Any]) -> list[tuple[str, str]]:
+    fall = f"yes, at {s['fall_time_s']:.2f} s ({s['fall_reason']})" if s["fell"] else "no"
     rows = [
         ("fell", fall),
-        *([] if s.stood else [("stood", "never")]),
-        *([("cause of the fall", s.fall_cause)] if s.fall_cause else []),
-        *([("up again", f"at {s.up_again_time_s:.2f} s")] if s.up_again_time_s is not None else []),
-        ("simulated time", f"{s.sim_time_s:.2f} s" + (", interrupted" if s.interrupted else "")),
+        *([] if s["stood"] else [("stood", "never")]),
+        *([("cause of the fall", s["fall_cause"])] if s["fall_cause"] else []),
+        *([("up again", f"at {s['up_again_time_s']:.2f} s")] if s["up_again_time_s"] is not None else []),
+        ("simulated time", f"{s['sim_time_s']:.2f} s" + (", interrupted" if s["interrupted"] else "")),
         (
             "forward speed, mean / commanded",
-            f"{_number(s.mean_speed, '.3f')} / {_number(s.commanded_speed, '.3f')} m/s",
+            f"{_number(s['mean_speed'], '.3f')} / {_number(s['commanded_speed'], '.3f')} m/s",
         ),
-        ("trunk height", f"{_number(s.height_min, '.3f')} to {_number(s.height_max, '.3f')} m"),
-        ("pitch, roll at most", f"{_degrees(s.pitch_abs_max)}, {_degrees(s.roll_abs_max)}"),
+        ("trunk height", f"{_number(s['height_min'], '.3f')} to {_number(s['height_max'], '.3f')} m"),
+        ("pitch, roll at most", f"{_degrees(s['pitch_abs_max'])}, {_degrees(s['roll_abs_max'])}"),
     ]
-    if s.commanded_left or s.commanded_turn:
-        rows.append(("speed to the left", f"{_number(s.mean_left, '.3f')} / {s.commanded_left:.3f} m/s"))
-        rows.append(("turn", f"{_number(s.mean_turn, '.3f')} / {s.commanded_turn:.3f} rad/s"))
+    if s["commanded_left"] or s["commanded_turn"]:
+        rows.append(("speed to the left", f"{_number(s['mean_left'], '.3f')} / {s['commanded_left']:.3f} m/s"))
+        rows.append(("turn", f"{_number(s['mean_turn'], '.3f')} / {s['commanded_turn']:.3f} rad/s"))
     else:
-        rows.append(("yaw drift", _degrees(s.yaw_drift)))
-        rows.append(("lateral drift", f"{_number(s.lateral_drift, '.3f')} m"))
-    for push in s.pushes:
-        straight = (
-            "not straight again" if push.recovery_time_s is None else f"straight after {push.recovery_time_s:.2f} s"
-        )
+        rows.append(("yaw drift", _degrees(s["yaw_drift"])))
+        rows.append(("lateral drift", f"{_number(s['lateral_drift'], '.3f')} m"))
+    for push in s["pushes"]:
+        after = push["recovery_time_s"]
+        straight = "not straight again" if after is None else f"straight after {after:.2f} s"
         rows.append(
-            (f"push of {_impulse(push)} at {push.time:g} s", f"roll to {_degrees(push.roll_abs_max)}, {straight}")
+            (f"push of {_impulse(push)} at {push['time']:g} s", f"roll to {_degrees(push['roll_abs_max'])}, {straight}")
         )
     return rows
 
 
-def _impulse(push: Recovery) -> str:
-    parts = ((push.impulse, "N s"), (push.angular_impulse, "N m s"))
+def _impulse(push: Mapping[str, Any]) -> str:
+    parts = ((push["impulse"], "N s"), (push["angular_impulse"], "N m s"))
     words = [f"({', '.join(f'{component:g}' for component in part)}) {unit}" for part, unit in parts if any(part)]
     return " and ".join(words) or "nothing"
 
 
-def _limits(s: Summary) -> list[tuple[str, str]]:
+def _limits(s: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
-        ("touchdown error in the plan, at most", f"{_number(1e3 * s.touchdown_error_max_m, '.2f')} mm"),
-        ("sole height at scheduled touchdowns", f"{_number(1e3 * s.touchdown_height_measured_max_m, '.1f')} mm"),
-        ("torques at their limit", _percent(s.torque_saturation_fraction)),
-        ("torque beyond its limit, at most", f"{_number(s.torque_excess_max_nm, '.2f')} N m"),
-        ("foot force at impact (stiff contact)", f"{_number(s.contact_force_peak_n, '.0f')} N"),
-        ("plan outside the friction cone", _percent(s.friction_violation_fraction)),
+        ("touchdown error in the plan, at most", f"{_number(s['touchdown_error_max_m'], '.2f', 1e3)} mm"),
+        ("sole height at scheduled touchdowns", f"{_number(s['touchdown_height_measured_max_m'], '.1f', 1e3)} mm"),
+        ("torques at their limit", _percent(s["torque_saturation_fraction"])),
+        ("torque beyond its limit, at most", f"{_number(s['torque_excess_max_nm'], '.2f')} N m"),
+        ("foot force at impact (stiff contact)", f"{_number(s['contact_force_peak_n'], '.0f')} N"),
+        ("plan outside the friction cone", _percent(s["friction_violation_fraction"])),
     ]
 
 
-def _computing(s: Summary) -> list[tuple[str, str]]:
-    times = "  ".join(_number(value, ".2f") for value in (s.solve_ms.median, s.solve_ms.p99, s.solve_ms.max))
-    failed = f", {s.solves_failed} failed" if s.solves_failed else ""
+def _computing(s: Mapping[str, Any], processors: Mapping[str, float]) -> list[tuple[str, str]]:
+    times = "  ".join(_number(s[f"solve_ms.{name}"], ".2f") for name in ("median", "p99", "max"))
+    failed = f", {s['solves_failed']} failed" if s["solves_failed"] else ""
     return [
-        ("solves", f"{s.solves}{failed}"),
+        ("solves", f"{s['solves']}{failed}"),
         ("solve time, median  p99  max", f"{times} ms"),
-        ("iterations per solve", _number(s.iterations_per_solve, ".2f")),
+        ("iterations per solve", _number(s["iterations_per_solve"], ".2f")),
         (
-            f"solves beyond {s.planner_period_ms:g} ms",
-            f"{s.deadline_misses} ({_percent(s.deadline_miss_fraction)})",
+            f"solves beyond {s['planner_period_ms']:g} ms",
+            f"{s['deadline_misses']} ({_percent(s['deadline_miss_fraction'])})",
         ),
-        ("real-time factor", _number(s.real_time_factor, ".2f")),
-        *((f"processors kept busy, {name}", _number(cores, ".2f")) for name, cores in s.processor_cores.items()),
+        ("real-time factor", _number(s["real_time_factor"], ".2f")),
+        *((f"processors kept busy, {name}", _number(cores, ".2f")) for name, cores in processors.items()),
     ]
 
 
@@ -243,13 +244,13 @@ def _nothing() -> None:
     """Before there is anything to end."""
 
 
-def _number(value: float, form: str) -> str:
-    return "-" if math.isnan(value) else format(value, form)
+def _number(value: float | None, form: str, scale: float = 1.0) -> str:
+    return "-" if value is None else format(scale * value, form)
 
 
-def _degrees(radians: float) -> str:
-    return "-" if math.isnan(radians) else f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
+def _degrees(radians: float | None) -> str:
+    return "-" if radians is None else f"{round(math.degrees(radians), 1) + 0.0:.1f}°"
 
 
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100.0 * share:.2f} %"
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100.0 * share:.2f} %"

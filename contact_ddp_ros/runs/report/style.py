@@ -1,4 +1,7 @@
-"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state."""
+"""Style of all figures: colours by meaning, plain axes, files written atomically. No global state.
+
+Title of a run in a line, for the heads of figures and for the film.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.files import written_whole
+from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.recording import Recording
 
@@ -139,3 +143,44 @@ def nothing(axes: Axes, text: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=MUTED)
+
+
+_COMMIT = 7
+"""Letters of a commit that are told."""
+
+
+def run_title(recording: Recording) -> str:
+    """Job, robot, gait, speed, solver, clock, ground, source of the state and commit; what is usual is left out."""
+    info, options = recording.info, recording.info.options
+    terrain = str(options.get("terrain", "flat"))
+    parts = [
+        f"{info.job}: {Path(str(options.get('robot', 'robot'))).stem}",
+        options["motion"]["name"] if recording.motion else f"{gait_name(recording)} at {speed_words(recording)}",
+        str(options.get("variant", "")),
+        "lock-step" if options.get("lockstep", True) else "real time",
+        "" if terrain == "flat" else terrain,
+        "estimated state" if options.get("state") == ESTIMATED else "",
+        commit_words(info.commit),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def gait_name(recording: Recording) -> str:
+    """Name of the gait at the beginning, and of those that it is changed to."""
+    first = str((recording.info.parameters or {}).get("planner", {}).get("gait.name", "bound"))
+    names = [first, *(str(name) for _, name in recording.info.options.get("gaits", ()))]
+    return ", ".join(Path(name).stem for name in names)
+
+
+def speed_words(recording: Recording) -> str:
+    """The commanded speed, or its range."""
+    speeds = [float(speed) for _, speed in recording.info.options.get("speed", ())]
+    if not speeds:
+        return "an unknown speed"
+    low, high = min(speeds), max(speeds)
+    return f"{low:g} m/s" if low == high else f"{low:g} to {high:g} m/s"
+
+
+def commit_words(commit: str | None) -> str:
+    """A commit, shortened, with the `+` of a changed checkout; empty where none is known."""
+    return f"commit {commit[:_COMMIT]}{'+' if commit.endswith('+') else ''}" if commit else ""

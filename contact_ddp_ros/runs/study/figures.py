@@ -13,9 +13,10 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from contact_ddp_ros.runs.figures import OF_FALLS
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import LIMIT, MEASURED, PLANNED, figure
-from contact_ddp_ros.runs.study.axes import OF_FALLS, Axis
+from contact_ddp_ros.runs.study.axes import Axis
 from contact_ddp_ros.runs.study.grid import Grid
 from contact_ddp_ros.runs.study.study import Group
 

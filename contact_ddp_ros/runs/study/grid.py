@@ -18,16 +18,16 @@ from typing import Any
 from rich.console import Console
 
 from contact_ddp_ros import __version__
-from contact_ddp_ros.base import versions as provenance
+from contact_ddp_ros.base import process as provenance
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.files import new_folder, plain, write_json, write_text
+from contact_ddp_ros.runs.figures import METRICS
 from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
 from contact_ddp_ros.runs.recording import plain_options
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.scenario import check_run
-from contact_ddp_ros.runs.study.axes import Axis, metric_names, options_at
-from contact_ddp_ros.runs.study.batch import LocalProcesses, run_all
-from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal
+from contact_ddp_ros.runs.study.axes import Axis, options_at
+from contact_ddp_ros.runs.study.batch import JOURNAL_FILE, Journal, LocalProcesses, run_all
 from contact_ddp_ros.runs.study.study import Case, Group, groups_of, run_case
 
 CSV_FILE, JSON_FILE = "study.csv", "study.json"
@@ -167,12 +167,12 @@ def as_csv(grid: Grid, found: Sequence[Group]) -> str:
     """A line for each run: values, seed, why it fell or failed, every figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names, figures = [axis.name for axis in grid.axes], metric_names()
-    writer.writerow([*names, "seed", "error", "fall_reason", *figures])
+    names = [axis.name for axis in grid.axes]
+    writer.writerow([*names, "seed", "error", "fall_reason", *METRICS])
     for point in found:
         for case, one in zip(point.cases, point.figures):
             reasons = [one.get("error", ""), one.get("fall_reason") or ""]
-            writer.writerow([*point.values.values(), case.options.seed, *reasons, *map(one.get, figures)])
+            writer.writerow([*point.values.values(), case.options.seed, *reasons, *map(one.get, METRICS)])
     return text.getvalue()
 
 

@@ -7,25 +7,71 @@
 
 The figures of a case are plain data, fit for a journal. Among them is `fall`: why the run fell, could not go on or was
 not what it should be, empty where nothing of that happened.
+
+Statistics of studies: intervals of probabilities; items put into groups.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from scipy import stats
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.options import ENGINES
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.figures import OF_FALLS, figures_of, numbers_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, save
-from contact_ddp_ros.runs.report.compare.tables import figures_of
-from contact_ddp_ros.runs.report.summary import summarise
-from contact_ddp_ros.runs.study.axes import OF_FALLS
-from contact_ddp_ros.runs.study.statistics import Proportion, grouped, share
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by a key, groups and items in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """Successes among trials, with the 95 % interval of the probability behind them."""
+
+    successes: int
+    trials: int
+    lower: float
+    upper: float
+
+    @property
+    def share(self) -> float:
+        """NaN without trials."""
+        return self.successes / self.trials if self.trials else float("nan")
+
+    @property
+    def percent(self) -> str:
+        """The interval, for people."""
+        return f"{100 * self.lower:.0f} to {100 * self.upper:.0f} %"
+
+
+def wilson(successes: int, trials: int) -> Proportion:
+    """Wilson's score interval (J. Am. Stat. Assoc. 22, 1927), sensible at 0 and at all; [0, 1] without trials."""
+    if not trials:
+        return Proportion(successes, trials, 0.0, 1.0)
+    interval = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    return Proportion(successes, trials, float(interval.low), float(interval.high))
+
+
+def share(flags: Iterable[object]) -> Proportion:
+    """Proportion of some flags that are true."""
+    found = [bool(one) for one in flags]
+    return wilson(sum(found), len(found))
+
 
 Figures = Mapping[str, Any]
 """Figures of a case by name: numbers, truths, texts, None where there is none."""
@@ -66,11 +112,9 @@ class Case:
         return self.runs * (1.0 + (self.options.in_effect("engine") != ENGINES[0])) * self.options.duration
 
 
-def summary_figures(recording: Recording) -> dict[str, Any]:
-    """Figures of a recording's summary, with `fall`: when and by which sign it fell, else empty."""
-    summary = summarise(recording)
-    fall = f"{summary.fall_time_s:.2f} s: {summary.fall_reason}" if summary.fell else ""
-    return {"fall": fall, **figures_of(summary)}
+def summary_figures(recording: Recording) -> Figures:
+    """Figures of a recording that are no lists, and `fall`."""
+    return numbers_of(figures_of(recording))
 
 
 def run_case(case: Case, metrics: Callable[[Recording], Figures] = summary_figures) -> Figures:

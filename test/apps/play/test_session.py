@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contact_ddp_ros.apps.play.markers import below
+from contact_ddp_ros.apps.play.overlay import below
 from contact_ddp_ros.apps.play.world_panel import KINDS, elsewhere, word_of
 from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.runs.live import commands as do
-from contact_ddp_ros.runs.live.link import EVERYTHING
+from contact_ddp_ros.runs.live.commands import EVERYTHING
 from contact_ddp_ros.runs.live.snapshot import Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import load

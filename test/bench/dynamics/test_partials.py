@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.dynamics import partial_costs, partials
-from benchmarks.dynamics.knot_partials import FIRST, SECOND, TENSOR, KnotPartials
-from benchmarks.dynamics.partial_costs import LENGTH, PIN, Model, pendubot
-from benchmarks.fits import exponent
+from benchmarks.dynamics.partial_costs import FIRST, LENGTH, PIN, SECOND, TENSOR, KnotPartials, Model, pendubot
+from benchmarks.timing import exponent
 
 N = 3
 COUNTED = (2, 4, 6)

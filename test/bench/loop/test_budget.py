@@ -4,8 +4,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.loop.bisection import search
-from benchmarks.loop.budget import Budget, OverheardPlanner, PacedPlanner, StageCosts, measure_in_loop, time_ratio
+from benchmarks.loop.budget import (
+    Budget,
+    OverheardPlanner,
+    PacedPlanner,
+    StageCosts,
+    measure_in_loop,
+    search,
+    time_ratio,
+)
 from contact_ddp_ros.mpc.config import PlannerConfig
 from test.bench.studies import COSTS as PLAIN
 

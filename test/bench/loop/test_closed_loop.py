@@ -9,12 +9,11 @@ import pytest
 from rich.console import Console
 
 from benchmarks.loop import closed_loop as bench
-from benchmarks.loop.cases import CYCLE, DIRECTIONS, RECOVERY
 from benchmarks.loop.closed_loop import IMPULSES, QUICK, SPEEDS, SWEEPS, VARIED, Setup, draw, measure, paced_run
 from benchmarks.loop.closed_loop_report import better, held, is_open, qualities, report, survived, verdict
-from benchmarks.paired import Paired
-from contact_ddp_ros.runs.study.statistics import wilson
-from contact_ddp_ros.runs.study.study import groups_of
+from benchmarks.loop.harness import CYCLE, DIRECTIONS, RECOVERY
+from benchmarks.timing import Paired
+from contact_ddp_ros.runs.study.study import groups_of, wilson
 from test.bench.studies import COSTS
 
 SETUP = Setup(COSTS, seed=4, extent=QUICK)

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from benchmarks.loop.cases import PUSH_DURATION, SPEED, bounding, cases, changed, push_of
-from benchmarks.loop.harness import moved, settled
+from benchmarks.loop.harness import PUSH_DURATION, SPEED, bounding, cases, changed, moved, push_of, settled
 from contact_ddp_ros.runs.options import SENSOR_NOISE
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import engine
+from benchmarks import study
 from benchmarks.loop import live_change, parameters
 from benchmarks.loop.harness import bounding_loop
 from benchmarks.loop.live_change import (
@@ -179,11 +179,11 @@ def test_a_run_that_was_cut_off_goes_on_and_leaves_its_files(tmp_path, monkeypat
     names = ["planner.weight.height", "controller.safety.roll", "controller.move.exit_instant"]
     only = [word for name in names for word in ("--only", name)]
     benchmark = replace(parameters.BENCHMARK, measure=replace(parameters.BENCHMARK.measure, measure=synthetic))
-    monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial(interrupt=3))
+    monkeypatch.setattr(study, "chosen_engine", lambda options: Serial(interrupt=3))
     with pytest.raises(KeyboardInterrupt):
         benchmark.main(["--out", str(folder), *only])
     assert sum(one is not None for one in read(folder / "safe_ranges.yaml").values()) < len(names)
-    monkeypatch.setattr(engine, "chosen_engine", lambda options: Serial())
+    monkeypatch.setattr(study, "chosen_engine", lambda options: Serial())
     assert benchmark.main(["--resume", str(folder)]) == 0
     ranges = read(folder / "safe_ranges.yaml")
     assert list(ranges) == list(tunable())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from benchmarks.loop.cases import CYCLE, RECOVERY
+from benchmarks.loop.harness import CYCLE, RECOVERY
 from benchmarks.loop.outcome import is_straight, straightness
 from benchmarks.loop.robustness import BENCHMARK, REPORT
 from contact_ddp_ros.base.files import plain

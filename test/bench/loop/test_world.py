@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from benchmarks.loop.cases import changed, push_of
+from benchmarks.loop.harness import changed, push_of
 from benchmarks.loop.world import BENCHMARK, draw, run
 from contact_ddp_ros.runs.scenario import scenario
 from contact_ddp_ros.runs.study.study import groups_of

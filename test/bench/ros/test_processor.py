@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.ros import processor, quota
+from benchmarks.ros import processor
 from benchmarks.ros.processor import Effort, Held, Pace
 
 
@@ -25,20 +25,20 @@ def state_of(pid: int) -> str:
 
 
 def test_a_whole_core_is_no_limit(sleeper) -> None:
-    with quota.quota(sleeper.pid, 1.0) as means:
+    with processor.quota(sleeper.pid, 1.0) as means:
         assert means == "none"
 
 
 def test_a_limit_is_gone_after_the_block(sleeper) -> None:
-    with quota.quota(sleeper.pid, 0.5) as means:
+    with processor.quota(sleeper.pid, 0.5) as means:
         assert means in ("control group", "signals")
     assert state_of(sleeper.pid) != "T"
     assert not list(Path("/sys/fs/cgroup").glob("**/contact-ddp-*"))
 
 
 def test_without_control_groups_signals_stop_and_continue_it(sleeper, monkeypatch) -> None:
-    monkeypatch.setattr(quota, "_group", lambda share: None)
-    with quota.quota(sleeper.pid, 0.02) as means:
+    monkeypatch.setattr(processor, "_group", lambda share: None)
+    with processor.quota(sleeper.pid, 0.02) as means:
         assert means == "signals"
         while state_of(sleeper.pid) != "T":
             pass
@@ -46,11 +46,11 @@ def test_without_control_groups_signals_stop_and_continue_it(sleeper, monkeypatc
 
 
 def test_a_throttled_process_works_for_its_share_of_each_period_and_waits_for_the_next() -> None:
-    throttle = quota.Throttle(0.25)
+    throttle = processor.Throttle(0.25)
     assert throttle.end(0.0, 0.02) == pytest.approx(0.02)
     assert throttle.end(0.05, 0.01) == pytest.approx(0.105), "5 ms are left, the other 5 are in the next period"
     assert throttle.end(0.2, 0.06) == pytest.approx(0.41)
-    assert quota.Throttle(1.0).end(0.03, 0.5) == pytest.approx(0.53)
+    assert processor.Throttle(1.0).end(0.03, 0.5) == pytest.approx(0.53)
 
 
 def test_the_robot_bounds_with_policies_forty_milliseconds_apart_and_old(monkeypatch) -> None:

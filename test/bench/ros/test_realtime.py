@@ -7,12 +7,11 @@ import time as clock
 
 import pytest
 
-from benchmarks.loop.cases import bounding
+from benchmarks.loop.harness import bounding
 from benchmarks.ros.disturbances import neighbours, stalls
 from benchmarks.ros.realtime import BENCHMARK, NODES, live_run, metrics
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.runs.study.statistics import grouped
-from contact_ddp_ros.runs.study.study import Case, Group
+from contact_ddp_ros.runs.study.study import Case, Group, grouped
 from test.bench.studies import cases_of, group
 
 

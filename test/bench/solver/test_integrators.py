@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from benchmarks.fits import exponent
 from benchmarks.solver.integrators import (
     DEFAULT,
     IMPLICIT,
@@ -18,7 +17,7 @@ from benchmarks.solver.integrators import (
     metrics,
 )
 from benchmarks.solver.iteration import ITERATION, STAGES
-from benchmarks.timing import Times
+from benchmarks.timing import Times, exponent
 
 STEPS = (0.005, 0.004, 0.002)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.suite import ipopt, suite
+from benchmarks.suite import formulation, suite
 from benchmarks.suite.contest import (
     EXACT,
     GAUSS_NEWTON,
@@ -40,7 +40,9 @@ def test_derivatives(name):
 
 @pytest.mark.parametrize(("name", "seed"), PUBLISHED)
 def test_the_problems_are_the_published_ones(name, seed):
-    found = ipopt.solve(PROBLEMS[name].instance(seed), exact=True, tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
+    found = formulation.solve(
+        PROBLEMS[name].instance(seed), exact=True, tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS
+    )
     assert found.solved
     assert found.cost == pytest.approx(PUBLISHED[name, seed], rel=1e-4)
 
@@ -53,7 +55,7 @@ def test_it_is_solved_to_an_optimum_that_ipopt_confirms(name, seed):
     found = solution(instance, "ddp")
     assert found.termination is Termination.CONVERGED, found.message
     assert found.equality_violation < TOLERANCE and found.inequality_violation <= 0.0
-    confirmed = ipopt.solve(
+    confirmed = formulation.solve(
         instance, exact=True, tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS, near=(found.xs, found.us)
     )
     assert confirmed.solved

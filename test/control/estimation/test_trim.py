@@ -2,7 +2,7 @@ from math import pi, sin
 
 import pytest
 
-from contact_ddp_ros.robot.clamped_integrator import ClampedIntegrator, SteadyStateError
+from contact_ddp_ros.robot.joint_pd import ClampedIntegrator, SteadyStateError
 
 
 def test_it_grows_with_what_is_missing_and_stays_within_its_bound() -> None:

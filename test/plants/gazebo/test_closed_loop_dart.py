@@ -5,9 +5,9 @@ import pytest
 
 from contact_ddp_ros.apps.cli.gazebo import run_in_gazebo
 from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
-from contact_ddp_ros.runs.report.summary import summarise
 
 NOISE = {"simulator.noise.position": 0.001, "simulator.noise.joint_velocities": 0.05}
 
@@ -42,4 +42,4 @@ def test_a_robot_that_is_not_settled_first_stands_up_too() -> None:
     recording = run_in_gazebo(options, Recorder(), "", emulator=True)
     assert np.abs(recording.ticks["linear_velocity"]).max() < 3.0
     assert not [event for event in recording.events if event.fault]
-    assert summarise(recording).stood
+    assert figures_of(recording)["stood"]

@@ -14,14 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.base.errors import LinkError
-from contact_ddp_ros.plants.lcm.codec import Codec, decode, encode, fingerprint
-from contact_ddp_ros.plants.lcm.definitions import (
+from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     DEFINITIONS,
     LEG_CONTROL_COMMAND,
     PD_TAU_TARGETS,
     WALK_THESE_WAYS,
+    Codec,
     Definition,
+    decode,
+    encode,
+    fingerprint,
 )
 
 PUBLISHED = [

@@ -9,8 +9,16 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
-from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, LAYOUTS, PD_TAU_TARGETS, WALK_THESE_WAYS, Layout
+from contact_ddp_ros.plants.lcm.codec import (
+    CHEETAH_SOFTWARE,
+    LAYOUTS,
+    PD_TAU_TARGETS,
+    WALK_THESE_WAYS,
+    Frame,
+    Layout,
+    decode,
+    encode,
+)
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 

@@ -9,17 +9,19 @@ from lcm_frames import ROBOT, N
 
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.control.config import DriveConfig
-from contact_ddp_ros.plants.lcm.codec import Frame, decode, encode
-from contact_ddp_ros.plants.lcm.conventions import tick_state
-from contact_ddp_ros.plants.lcm.definitions import (
+from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     EMULATOR_TICK,
     LAYOUTS,
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     TICK_CHANNEL,
+    Frame,
     Layout,
+    decode,
+    encode,
 )
+from contact_ddp_ros.plants.lcm.conventions import tick_state
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
 from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader

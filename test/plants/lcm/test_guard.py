@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import Frame, decode
-from contact_ddp_ros.plants.lcm.definitions import PD_TAU_TARGETS
+from contact_ddp_ros.plants.lcm.codec import PD_TAU_TARGETS, Frame, decode
 from contact_ddp_ros.plants.lcm.guard import CommandGuard, GuardConfig
 from contact_ddp_ros.robot.state import JointCommand
 

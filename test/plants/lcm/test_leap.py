@@ -18,9 +18,8 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.engines import make_simulator
-from contact_ddp_ros.plants.lcm.codec import decode, encode
+from contact_ddp_ros.plants.lcm.codec import LEG_CONTROL_COMMAND, PD_TAU_TARGETS, decode, encode
 from contact_ddp_ros.plants.lcm.conventions import executed_values
-from contact_ddp_ros.plants.lcm.definitions import LEG_CONTROL_COMMAND, PD_TAU_TARGETS
 from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lcm_frames import ROBOT, N, estimate_frame, leg_frame, random_state
 
 from contact_ddp_ros.base.errors import LinkError, ParameterError
-from contact_ddp_ros.plants.lcm.definitions import CHEETAH_SOFTWARE, LAYOUTS, WALK_THESE_WAYS, Layout
+from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, LAYOUTS, WALK_THESE_WAYS, Layout
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 
 PERIOD = 0.002

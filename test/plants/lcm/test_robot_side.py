@@ -26,7 +26,7 @@ from compiled_robot_side import (
 )
 from lcm_frames import ROBOT, N
 
-from contact_ddp_ros.plants.lcm.definitions import PD_TAU_TARGETS
+from contact_ddp_ros.plants.lcm.codec import PD_TAU_TARGETS
 
 
 @pytest.fixture(scope="module")

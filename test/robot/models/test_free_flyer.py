@@ -14,8 +14,7 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.dynamics import partials
-from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, level_parameters
-from contact_ddp_ros.dynamics.impact import impact_system
+from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, impact_system, level_parameters
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
 from contact_ddp_ros.robot.model import load_robot

@@ -11,11 +11,11 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
-from contact_ddp_ros.runs.export import look
-from contact_ddp_ros.runs.export.motion import Motion
+from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export.signals import signals
 from contact_ddp_ros.runs.recording import Recording, save
-from contact_ddp_ros.runs.recording.plans import kept_at, states_at
+from contact_ddp_ros.runs.recording.record import kept_at, states_at
+from contact_ddp_ros.runs.scene import RecordedRobot
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_what_nobody_knows_is_left_out(tables):
 
 
 def test_the_ghost_is_there_while_a_plan_is(recording):
-    motion = Motion(recording)
+    motion = RecordedRobot(recording)
     moments = list(motion.moments())
     assert len(moments) == 200
     trunk = motion.bodies.index("base_link")

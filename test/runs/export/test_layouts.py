@@ -38,6 +38,6 @@ def test_the_layout_of_foxglove_plots_what_an_export_holds():
 
 def test_the_packaged_layout_is_the_one_that_is_made():
     pytest.importorskip("foxglove", reason="pinned in requirements-export.txt")
-    from contact_ddp_ros.runs.export.foxglove_layout import FILE_NAME, layout
+    from contact_ddp_ros.runs.export.foxglove_scene import FILE_NAME, layout
 
     assert (CONFIG / FILE_NAME).read_text(encoding="utf-8") == layout()

@@ -9,7 +9,7 @@ from contact_ddp_ros import check_derivatives
 from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
 from contact_ddp_ros.mpc.motions.problem import MotionConfig, PlanarMotionProblem
-from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.ground import cone_excess
 from contact_ddp_ros.robot.joint_pd import MotorConfig
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.motion import load_motion

@@ -13,7 +13,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionController, MotionStage, foot_heights, start_state
 from contact_ddp_ros.mpc.motions.spatial_problem import motion_problem
 from contact_ddp_ros.robot.attitude import ANGLES
-from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.ground import cone_excess
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.runs.motions.result import MotionResult

@@ -11,7 +11,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.turning import TurningBody
 from contact_ddp_ros.mpc.motions.spatial_problem import motion_problem
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
-from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.ground import cone_excess
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import load_motion
 from contact_ddp_ros.robot.rotation import quaternion_product, quaternion_to_matrix, rpy_to_quaternion

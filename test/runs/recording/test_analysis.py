@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from synthetic import Gait, bounding_recorder
 
-from contact_ddp_ros.robot.friction import cone_excess
+from contact_ddp_ros.robot.ground import cone_excess
 from contact_ddp_ros.runs.recording import Recording, analysis
 
 

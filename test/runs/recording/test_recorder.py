@@ -11,7 +11,7 @@ from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
-from contact_ddp_ros.runs.recording.table import Table
+from contact_ddp_ros.runs.recording.recorder import Table
 
 
 def state(time: float = 0.0, position: tuple[float, float, float] = (0.0, 0.0, 0.3)) -> RobotState:

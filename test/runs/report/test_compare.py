@@ -11,7 +11,7 @@ from synthetic import Gait, bounding_recorder
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.base.errors import ParameterError, RecordingError
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.recording import Recording, cycles, save
+from contact_ddp_ros.runs.recording import Recording, analysis, save
 from contact_ddp_ros.runs.report.compare import figures, tables
 from contact_ddp_ros.runs.report.compare.tables import load_runs, named, short_names
 
@@ -41,8 +41,8 @@ def test_what_differs_in_the_making_comes_with_commands_first(runs):
 
 def test_figures_are_those_of_the_summaries(runs):
     rows = {row.name: row for row in tables.figures(runs)}
-    assert rows["mean_speed"].values == tuple(run.summary.mean_speed for run in runs)
-    assert rows["solve_ms.median"].values[0] == runs[0].summary.solve_ms.median
+    assert rows["mean_speed"].values == tuple(run.figures["mean_speed"] for run in runs)
+    assert rows["solve_ms.median"].values[0] == runs[0].figures["solve_ms.median"]
     assert rows["pitch_abs_max"].differs
     assert not rows["fell"].differs
     assert "options.seed" not in rows
@@ -109,20 +109,20 @@ def test_what_is_zero_in_every_run_has_no_panel(runs):
 
 def test_cycles_begin_where_the_first_foot_lands(runs):
     recording = runs[0].recording
-    times = recording.ticks["time"][cycles.begins(recording)]
+    times = recording.ticks["time"][analysis.begins(recording)]
     np.testing.assert_allclose(np.diff(times), 0.36, atol=2.1e-3)
-    share = cycles.phase(recording)
+    share = analysis.phase(recording)
     assert np.nanmin(share) == 0.0
     assert 0.99 < np.nanmax(share) < 1.0
 
 
 def test_a_mean_course_is_the_course_where_all_cycles_are_alike(runs):
     recording = runs[0].recording
-    course = cycles.mean_course(recording.rpy[:, 1], cycles.cycles(recording))
+    course = analysis.mean_course(recording.rpy[:, 1], analysis.cycles(recording))
     assert course is not None
     assert course.mean.max() == pytest.approx(0.15, abs=2e-3)
     assert course.deviation.max() < 0.01
-    assert cycles.mean_course(recording.rpy[:, 1], []) is None
+    assert analysis.mean_course(recording.rpy[:, 1], []) is None
 
 
 def test_the_command_prints_and_saves(folders, tmp_path, capsys):

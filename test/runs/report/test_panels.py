@@ -11,18 +11,16 @@ from contact_ddp_ros.base.errors import SimulationError
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.report import (
-    feet_panels,
     panels,
-    phase_panels,
     plan_panels,
     plots,
     solver_panels,
-    titles,
+    style,
     video,
 )
-from contact_ddp_ros.runs.report.captions import Captions
-from contact_ddp_ros.runs.report.kinematics import Kinematics, along
 from contact_ddp_ros.runs.report.style import explain, is_idle
+from contact_ddp_ros.runs.report.video import Captions
+from contact_ddp_ros.runs.scene import RecordedRobot, along
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,7 @@ def recording():
 
 @pytest.fixture(scope="module")
 def kinematics(recording):
-    return Kinematics(recording)
+    return RecordedRobot(recording)
 
 
 def changed(recording, *, ticks=None, solves=None, plans=None):
@@ -50,16 +48,16 @@ def titles_of(figure):
 
 
 def test_the_title_says_which_run_it_was(recording):
-    title = titles.run_title(recording)
+    title = style.run_title(recording)
     assert title.startswith("sim: mini_cheetah, bound at 0.5 m/s, ddp, lock-step")
-    assert titles.commit_words("0123456789abcdef+") == "commit 0123456+"
-    assert titles.commit_words("") == ""
-    assert titles.speed_words(planned_recording(speed=((0.0, 0.0), (1.0, 1.5)))) == "0 to 1.5 m/s"
+    assert style.commit_words("0123456789abcdef+") == "commit 0123456+"
+    assert style.commit_words("") == ""
+    assert style.speed_words(planned_recording(speed=((0.0, 0.0), (1.0, 1.5)))) == "0 to 1.5 m/s"
 
 
 def test_plans_lie_on_what_was_measured(recording):
     figure = Figure()
-    assert plan_panels.draw(figure, recording)
+    assert plan_panels.draw_plans(figure, recording)
     assert len(figure.axes) == 9
     assert {"height", "front knees", "back soles"} <= set(titles_of(figure))
     height = next(axes for axes in figure.axes if axes.get_title() == "height")
@@ -74,13 +72,13 @@ def test_plans_are_drawn_apart(recording):
     close = {**recording.plans, "times": recording.plans["times"] * [[1.0], [0.78], [1.0]]}
     assert plan_panels._plans_within(changed(recording, plans=close), time) == [0, 2]
     assert plan_panels._plans_within(recording, time[time > 1.75]) == []
-    assert not plan_panels.draw(Figure(), changed(recording, plans={}))
+    assert not plan_panels.draw_plans(Figure(), changed(recording, plans={}))
 
 
 def test_plans_of_another_model_have_no_ghost(recording):
     other = replace(recording.info, plan_coordinates=tuple(f"q{k}" for k in range(7)))
     spatial = Recording(other, recording.ticks, recording.solves, recording.events, recording.plans)
-    assert not plan_panels.draw(Figure(), spatial)
+    assert not plan_panels.draw_plans(Figure(), spatial)
     captions = Captions(spatial)
     assert all(captions.ghost(row) is None for row in range(0, 1000, 100))
 
@@ -98,24 +96,24 @@ def test_soles_are_where_the_legs_end(recording, kinematics):
 
 def test_feet_are_drawn_with_stills(recording):
     figure = Figure()
-    assert feet_panels.draw(figure, recording)
-    assert len(figure.axes) == 2 + feet_panels.STILLS
+    assert plan_panels.draw_feet(figure, recording)
+    assert len(figure.axes) == 2 + plan_panels.STILLS
     assert "Footfalls, last cycles" in titles_of(figure)
 
 
 def test_stills_are_spread_over_the_last_whole_cycle(recording):
     rows = np.flatnonzero(panels.close_up(recording))
-    times = recording.ticks["time"][feet_panels._instants(recording, rows)]
+    times = recording.ticks["time"][plan_panels._instants(recording, rows)]
     np.testing.assert_allclose(np.diff(times), 0.06, atol=2.1e-3)
     assert times[-1] > times[0] + 0.29
 
 
 def test_portraits_need_a_motion(recording):
     figure = Figure()
-    assert phase_panels.draw(figure, recording)
+    assert plan_panels.draw_phases(figure, recording)
     assert len(figure.axes) == 5
     standing = changed(recording, ticks={"control_mode": np.ones(len(recording.ticks["time"]), dtype=np.int64)})
-    assert not phase_panels.draw(Figure(), standing)
+    assert not plan_panels.draw_phases(Figure(), standing)
 
 
 def test_terms_that_are_always_zero_are_left_out(recording):

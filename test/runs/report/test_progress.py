@@ -1,15 +1,15 @@
 import io
 import re
 import time
-from dataclasses import replace
 
 from rich.console import Console
+from rich.table import Table
 from synthetic import Gait, bounding_recorder
 
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.recording import Recorder
+from contact_ddp_ros.runs.figures import figures_of
+from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.report.progress import LiveProgress, closing_table, patience, progress_bar, working
-from contact_ddp_ros.runs.report.summary import summarise
 
 
 def shown(what: object) -> str:
@@ -65,34 +65,31 @@ def test_work_is_told_in_lines_where_there_is_no_terminal():
     assert lines[-1] == "Drawing plots ..."
 
 
+def closed(recording: Recording, **changes: object) -> Table:
+    """The closing table of a recording, some figures changed."""
+    return closing_table(recording, {**figures_of(recording), **changes})
+
+
 def test_the_force_at_impact_is_said_to_be_the_contact_models():
-    text = shown(closing_table(summarise(bounding_recorder(Gait(duration=2.0)).finish())))
+    text = shown(closed(bounding_recorder(Gait(duration=2.0)).finish()))
     assert "foot force at impact (stiff contact)" in text
 
 
 def test_the_table_tells_what_happened():
     pushes = (Push(1.0, (0.0, 40.0, 0.0), 0.1), Push(2.0, (0.0, 0.0, 0.0), 0.1, (5.0, 0.0, 0.0)))
-    text = shown(closing_table(summarise(bounding_recorder(Gait(duration=4.0), pushes=pushes).finish())))
+    text = shown(closed(bounding_recorder(Gait(duration=4.0), pushes=pushes).finish()))
     assert "push of (0.5, 0, 0) N m s at 2 s" in text
     for words in ("0.500 / 0.500 m/s", "8.6°, 1.1°", "push of (0, 4, 0) N s at 1 s", "straight after 0.00 s"):
         assert words in text
 
 
 def test_a_fall_and_unknown_figures_are_told_as_such():
-    summary = summarise(bounding_recorder(Gait(duration=2.0)).finish())
-    fallen = replace(
-        summary,
-        fell=True,
-        fall_time_s=1.25,
-        fall_reason="tilt",
-        fall_cause="late policies",
-        up_again_time_s=6.5,
-        real_time_factor=float("nan"),
-    )
-    text = shown(closing_table(fallen))
+    recording = bounding_recorder(Gait(duration=2.0)).finish()
+    fallen = {"fell": True, "fall_time_s": 1.25, "fall_reason": "tilt", "fall_cause": "late policies"}
+    text = shown(closed(recording, **fallen, up_again_time_s=6.5, real_time_factor=None))
     assert "yes, at 1.25 s (tilt)" in text
     assert "cause of the fall" in text and "late policies" in text
     assert "up again" in text and "at 6.50 s" in text
     assert "nan" not in text
     assert "stood" not in text
-    assert re.search(r"stood\W+never", shown(closing_table(replace(summary, stood=False))))
+    assert re.search(r"stood\W+never", shown(closed(recording, stood=False)))

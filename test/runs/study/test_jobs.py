@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from contact_ddp_ros.base.errors import BenchmarkError
-from contact_ddp_ros.runs.study.batch import run_all
-from contact_ddp_ros.runs.study.journal import Journal
+from contact_ddp_ros.runs.study.batch import Journal, run_all
 from test.runs.study.serial import Serial
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from contact_ddp_ros.base.errors import BenchmarkError
-from contact_ddp_ros.runs.study.journal import JOURNAL_FILE, Journal
+from contact_ddp_ros.runs.study.batch import JOURNAL_FILE, Journal
 
 SETTINGS = {"seed": 3, "costs": {"ddp": 1.25}}
 

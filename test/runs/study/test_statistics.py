@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from contact_ddp_ros.runs.study.statistics import grouped, share, wilson
+from contact_ddp_ros.runs.study.study import grouped, share, wilson
 
 
 @pytest.mark.parametrize("trials", [1, 10, 25])

@@ -13,12 +13,15 @@ What a bridge must get along with is here as it is in Gazebo:
 - every request says whether time stands: one that does not mention it lets time run;
 - a pause stops a request for steps before all of them have been made; those that are left are made with the next ones;
 - a wrench acts for one step on the model that it names.
+
+DART behind Gazebo's topics in this process, as the simulator of the closed loop.
 """
 
 import random
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from threading import Event, Lock, Thread
 from typing import Any
@@ -27,17 +30,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.plants.dart import DartWorld
-from contact_ddp_ros.plants.gazebo.bindings import Bindings, Messages
-from contact_ddp_ros.plants.gazebo.config import Names
+from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
+from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, Bus, emulator_bindings
-from contact_ddp_ros.plants.gazebo.sdf import IMU_RATE
-from contact_ddp_ros.plants.pacing import Pace
+from contact_ddp_ros.plants.gazebo.sdf import IMU_RATE, world_sdf
+from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
+from contact_ddp_ros.plants.gazebo.transport import Bindings, Messages
+from contact_ddp_ros.plants.gazebo.world_control import DirectControl
+from contact_ddp_ros.plants.options import NoiseOptions, SimOptions, StateErrorOptions
+from contact_ddp_ros.plants.plant import Pace
 from contact_ddp_ros.robot.joints import JOINT_NAMES
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import (
     matrix_to_rpy,
     quaternion_product,
     quaternion_to_matrix,
 )
+from contact_ddp_ros.robot.state import DriveGains
 
 Array = NDArray[np.float64]
 
@@ -259,3 +268,31 @@ def running_emulator(sdf: str, *, real_time: bool = False, seed: int = 0) -> Ite
     finally:
         stop.set()
         thread.join()
+
+
+def emulated(
+    connections: ExitStack,
+    robot: Robot,
+    gains: DriveGains,
+    options: SimOptions,
+    config: BridgeConfig,
+    *,
+    rotors: bool = True,
+) -> GazeboSimulator:
+    """A world of these options in the emulator, and the bridge to it, both open until `connections` closes.
+
+    Args:
+        connections: what is to be closed in the end.
+        robot, gains: the robot and its drives.
+        options: of the world; errors and noise act on the states that are read from it.
+        config: parameters of the bridge.
+        rotors: as of :func:`contact_ddp_ros.plants.gazebo.sdf.world_sdf`.
+
+    Raises:
+        ContactDdpError: an option is not one of a Gazebo world, or is out of its range.
+    """
+    world = replace(options, noise=NoiseOptions(), error=StateErrorOptions())
+    server, bindings = connections.enter_context(running_emulator(world_sdf(robot, world, rotors=rotors)))
+    control = DirectControl(bindings, Names(), bindings.node())
+    bridge = connections.enter_context(GazeboBridge(robot, gains, bindings, control, config))
+    return GazeboSimulator(robot, bridge, options, server.world.foot_forces)

@@ -1,4 +1,4 @@
-"""The figures of a comparison: courses over time, over the cycle of the gait, and the figures of the summaries."""
+"""The figures of a comparison: courses over time, over the cycle of the gait, and the figures of the runs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from contact_ddp_ros.runs.recording import analysis, cycles
+from contact_ddp_ros.runs.figures import BARS
+from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.record import Array
 from contact_ddp_ros.runs.recording.recording import Recording
-from contact_ddp_ros.runs.report.compare.tables import NamedRun, figures_of, is_number, settings, words
+from contact_ddp_ros.runs.report.compare.tables import NamedRun, is_number, settings, words
 from contact_ddp_ros.runs.report.style import LIMIT, figure
 
 IDLE = 1e-6
@@ -31,22 +32,6 @@ _WIDE = 50.0
 _COLUMNS = 2
 _PANEL = (5.5, 2.3)
 """Width and height of a panel [inch]."""
-
-BARS = {
-    "mean_speed": "mean forward speed [m/s]",
-    "height_min": "lowest trunk [m]",
-    "pitch_abs_max": "largest |pitch| [rad]",
-    "roll_abs_max": "largest |roll| [rad]",
-    "lateral_drift": "sideways drift [m]",
-    "touchdown_height_measured_max_m": "largest |sole height| at touchdown [m]",
-    "torque_saturation_fraction": "share of torques at their limit",
-    "friction_violation_max_n": "planned force outside its cone [N]",
-    "iterations_per_solve": "iterations per solve",
-    "solve_ms.median": "median solve time [ms]",
-    "solve_ms.p99": "99 % of solve times within [ms]",
-    "deadline_miss_fraction": "share of missed deadlines",
-}
-"""Figures that are drawn, and what they are."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +106,8 @@ def _courses(runs: Sequence[NamedRun], path: Path) -> bool:
             for run in runs:
                 time, values = quantity.of(run.recording)
                 panel.plot(time, values, color=run.colour, linewidth=0.9, alpha=0.85)
-                if run.summary.fall_time_s is not None:
-                    panel.axvline(run.summary.fall_time_s, color=run.colour, linestyle=":", linewidth=1.0)
+                if run.figures["fall_time_s"] is not None:
+                    panel.axvline(run.figures["fall_time_s"], color=run.colour, linestyle=":", linewidth=1.0)
             panel.set(ylabel=quantity.label, xlabel="time [s]")
             panel.set_xlim(*_span(runs))
             if quantity is COST:
@@ -139,16 +124,16 @@ def _courses(runs: Sequence[NamedRun], path: Path) -> bool:
 def _cycle(runs: Sequence[NamedRun], path: Path) -> bool:
     found = {}
     for run in runs:
-        steady = cycles.cycles(run.recording, analysis.steady(run.recording))
-        found[run.name] = steady or cycles.cycles(run.recording)
+        steady = analysis.cycles(run.recording, analysis.steady(run.recording))
+        found[run.name] = steady or analysis.cycles(run.recording)
     if not any(found.values()):
         return False
     shown = [one for one in CYCLE if not _is_idle(one, runs)]
     with _panels(runs, path, len(shown), "Mean cycle of the gait while the command is steady") as (drawn, panels):
-        share = np.linspace(0.0, 100.0, cycles.PHASES)
+        share = np.linspace(0.0, 100.0, analysis.PHASES)
         for panel, quantity in zip(panels, shown):
             for run in runs:
-                course = cycles.mean_course(quantity.of(run.recording)[1], found[run.name])
+                course = analysis.mean_course(quantity.of(run.recording)[1], found[run.name])
                 if course is not None:
                     low, high = course.mean - course.deviation, course.mean + course.deviation
                     panel.fill_between(share, low, high, color=run.colour, alpha=0.18, linewidth=0)
@@ -160,7 +145,7 @@ def _cycle(runs: Sequence[NamedRun], path: Path) -> bool:
 
 
 def _figures(runs: Sequence[NamedRun], path: Path) -> bool:
-    numbers = {name: [figures_of(run.summary).get(name) for run in runs] for name in BARS}
+    numbers = {name: [run.figures[name] for run in runs] for name in BARS}
     shown = {
         name: row
         for name, row in numbers.items()
@@ -180,14 +165,14 @@ def _figures(runs: Sequence[NamedRun], path: Path) -> bool:
                     va="center",
                     fontsize=8,
                 )
-                if run.summary.fell:
+                if run.figures["fell"]:
                     panel.plot(0.0, index, "x", color=LIMIT, markersize=7, markeredgewidth=2.0, clip_on=False)
             panel.set_yticks([])
             panel.invert_yaxis()
             panel.margins(x=0.15)
             panel.grid(axis="y", visible=False)
             panel.set_title(BARS[name], fontsize=9)
-        _legend(drawn, runs, "cross: the robot fell" if any(run.summary.fell for run in runs) else "")
+        _legend(drawn, runs, "cross: the robot fell" if any(run.figures["fell"] for run in runs) else "")
     return True
 
 

@@ -16,10 +16,10 @@ from matplotlib.colors import to_hex
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import plain
+from contact_ddp_ros.runs.figures import figures_of, numbers_of
 from contact_ddp_ros.runs.options import SHORT_FOR
 from contact_ddp_ros.runs.recording import Recording, RunInfo, load
-from contact_ddp_ros.runs.report.summary import Summary, summarise
-from contact_ddp_ros.runs.report.titles import commit_words
+from contact_ddp_ros.runs.report.style import commit_words
 
 _COLOURS = ("#1b1b1b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c00")
 """Colours of up to eight runs; more have a colour map's."""
@@ -27,12 +27,12 @@ _COLOURS = ("#1b1b1b", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A recording with its summary, a name that no other run of the comparison has, and its colour."""
+    """A recording with its figures, a name that no other run of the comparison has, and its colour."""
 
     name: str
     colour: str
     recording: Recording
-    summary: Summary
+    figures: Mapping[str, Any]
 
 
 def load_runs(folders: Sequence[Path], names: Sequence[str] = ()) -> tuple[NamedRun, ...]:
@@ -66,7 +66,7 @@ def named(names: Sequence[str], recordings: Sequence[Recording]) -> tuple[NamedR
             raise ParameterError(f"run {name} has no tick to compare")
     colours = _colours(len(names))
     return tuple(
-        NamedRun(name, colour, recording, summarise(recording))
+        NamedRun(name, colour, recording, numbers_of(figures_of(recording)))
         for name, colour, recording in zip(names, colours, recordings, strict=True)
     )
 
@@ -96,8 +96,6 @@ NEGLIGIBLE = 1e-9
 _ELSEWHERE = ("config", "overrides")
 """Options that the parameters in effect tell in full."""
 
-_NOT_FIGURES = ("job", "variant", "seed", "options", "versions", "machine", "started", "lockstep", "processor_cores")
-
 
 @dataclass(frozen=True)
 class Row:
@@ -120,18 +118,8 @@ def settings(runs: Sequence[NamedRun]) -> list[Row]:
 
 
 def figures(runs: Sequence[NamedRun]) -> list[Row]:
-    """The figures of the summaries."""
-    return _rows([figures_of(run.summary) for run in runs])
-
-
-def figures_of(summary: Summary) -> dict[str, Any]:
-    """The figures of a summary by dotted name: numbers, truths, texts and None, no lists."""
-    flat = dotted(summary.as_json())
-    return {
-        name: value
-        for name, value in flat.items()
-        if name.partition(".")[0] not in _NOT_FIGURES and not isinstance(value, list | dict)
-    }
+    """The figures of the runs, without the words of a fall."""
+    return [row for row in _rows([run.figures for run in runs]) if row.name != "fall"]
 
 
 def words(value: Any) -> str:

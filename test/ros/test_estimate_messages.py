@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.ros.plan_request import (
+from contact_ddp_ros.ros.estimate_messages import (
     AIMS,
     MOVE,
     PlanRequest,
@@ -55,25 +55,25 @@ def test_a_request_survives_the_wire(stamp: int, aim: str, felt: TerrainEstimate
 @pytest.mark.parametrize(
     ("slot", "value", "words"),
     [
-        (0, 1.0, "header"),
-        (1, -1.0, "header"),
-        (2, 1e9, "header"),
-        (3, 3.0, "header"),
-        (3, 0.5, "header"),
-        (5, np.nan, "not finite"),
+        (0, 1.0, "schema is 1 in slot 0; allowed: whole numbers from 5 to 5"),
+        (1, -1.0, "stamp is -1"),
+        (2, 1e9, r"stamp is 1e\+09"),
+        (3, 3.0, "aim is 3"),
+        (3, 0.5, "aim is 0.5"),
+        (5, np.nan, "position is nan"),
         (10, 2.0, "norm"),
-        (41, np.nan, "advance"),
-        (42, 0.5, "ground 0.5"),
-        (46, -0.01, "roughness -0.01"),
-        (46, np.nan, "roughness nan"),
-        (47, 0.5, "feet 0.5"),
-        (48, np.inf, "feet 0.0"),
-        (55, 1e3, "feet 0.0"),
-        (56, 0.5, "payload 0.5"),
-        (57, 51.0, "payload of a plan request: parameter mass is 51"),
-        (61, 2.0, "drives 2.0"),
-        (62, -1e-3, "drives 0.0 of -0.001"),
-        (60, np.nan, "payload of a plan request: parameter z is nan"),
+        (41, np.nan, "advance is nan"),
+        (42, 0.5, "ground is 0.5"),
+        (46, -0.01, "roughness is -0.01"),
+        (46, np.nan, "roughness is nan"),
+        (47, 0.5, "feet is 0.5"),
+        (48, np.inf, "feet is inf"),
+        (55, 1e3, "feet is 1000 in slot 55; allowed: from -100 to 100"),
+        (56, 0.5, "payload is 0.5"),
+        (57, 51.0, "payload is 51"),
+        (61, 2.0, "drive_inertia is 2"),
+        (62, -1e-3, "drive_inertia is -0.001"),
+        (60, np.nan, "payload is nan"),
     ],
 )
 def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> None:
@@ -87,7 +87,7 @@ def test_a_damaged_request_is_refused(slot: int, value: float, words: str) -> No
 def test_a_ground_that_cannot_be_is_refused(slot: int, value: float) -> None:
     message = plan_request_message(PlanRequest(12, MOVE, STANDING, TerrainEstimate(Ground(), 0.0)))
     message.data[slot] = value
-    with pytest.raises(MessageError, match="ground of a plan request"):
+    with pytest.raises(MessageError, match="ground is"):
         plan_request(serialize_message(message))
 
 
