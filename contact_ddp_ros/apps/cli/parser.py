@@ -197,6 +197,7 @@ def _add_play(words: Any) -> None:
     )
     page.add_argument("--speed", type=float, default=0.5, metavar="V", help="at the start [m/s] (default: 0.5)")
     add_options(parser, "robot", *WORLD, "parameters")
+    add_option(parser, OPTIONS["state"])
 
 
 def _add_optimize(words: Any) -> None:
@@ -249,7 +250,7 @@ def _add_motion(words: Any) -> None:
         "or the path of a .yaml file",
     )
     add_option(parser, OPTIONS["variant"], choices=("ddp", "ilqr"))
-    for name in ("friction", "trunk_mass_scale", "engine"):
+    for name in ("friction", "trunk_mass_scale", "engine", "state"):
         add_option(parser, OPTIONS[name])
     parser.add_argument(
         "--no-feedback", action="store_true", help="track states and torques without the policy's feedback gains"

@@ -13,10 +13,11 @@ from contact_ddp_ros.runs.recording import load
 
 def test_a_jump_is_told_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "jump"
-    assert main(["motion", "jump", "--no-video", "--trials", "1", "--out", str(folder)]) == 0
+    assert main(["motion", "jump", "--no-video", "--trials", "1", "--state", "estimated", "--out", str(folder)]) == 0
     told = capsys.readouterr().out
     assert "landed and stands" in told and "1 of 1 perturbed starts landed" in told
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    assert summary["options"]["state"] == "estimated"
     assert summary["motion"]["landed"] and summary["motion"]["displacement"] == pytest.approx(0.6, abs=0.05)
     assert not summary["fell"] and summary["solves"] == 1
     assert json.loads((folder / "trials.json").read_text(encoding="utf-8"))[0]["landed"]
