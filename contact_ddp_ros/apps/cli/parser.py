@@ -282,8 +282,8 @@ def _add_sweep(words: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=LOW:HIGH:COUNT",
-        help="vary a parameter, with its section, or speed, friction, trunk_mass_scale, planner_delay, ground, "
-        "variant, gait or robot; also NAME=A,B,C, and NAME=VALUE for all runs; repeatable",
+        help="vary a parameter, with its section, or an option with a number or a text, such as speed, friction, "
+        "ground, gait or robot; also NAME=A,B,C, and NAME=VALUE for all runs; repeatable",
     )
     study.add_argument(
         "--metric",
