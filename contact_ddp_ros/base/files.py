@@ -1,7 +1,4 @@
-"""Folders for output, files that are written whole or not at all, and JSON that every reader accepts.
-
-Data files that come with the package beside its code: robot description, parameter files.
-"""
+"""Folders for output, files written whole or not at all, JSON that every reader accepts, the package's data files."""
 
 import json
 import math
