@@ -6,10 +6,9 @@ from time import process_time
 from typing import Any
 
 from benchmarks.suite import formulation
-from benchmarks.suite.acrobot import ACROBOT
 from benchmarks.suite.car import CAR, CAR_QUADRATIC
-from benchmarks.suite.cart_pole import CART_POLE
 from benchmarks.suite.formulation import Instance, SuiteProblem
+from benchmarks.suite.pendulums import ACROBOT, CART_POLE
 from benchmarks.suite.pushing import PUSHING
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
 from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, interior_options

@@ -1,13 +1,8 @@
-"""Process-wide settings: environment variables, signals, real-time priority.
+"""Process-wide settings: environment variables, signals, real-time priority; versions of packages and the machine.
 
-Environment variables for as long as they are needed.
-
-Programs that end with whoever started them, or when somebody asks them to.
-
-A parent hands its child a pipe as standard input and sets :data:`END_WITH_STDIN`; however the parent ends, the system
-closes the pipe, and the child asks itself to end as a signal would.
-
-The place of a node's process among the others of the machine: real-time scheduling, processors, locked memory.
+Programs end with whoever started them, or when somebody asks them to. A parent hands its child a pipe
+as standard input and sets :data:`END_WITH_STDIN`; however the parent ends, the system closes the pipe, and the child
+asks itself to end as a signal would.
 
 A bounding robot that waits 50 ms for a processor falls. What the system allows is taken, and one line says what it does
 not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter
@@ -17,8 +12,6 @@ starts, a compiler for one, are scheduled as usual.
 
 The kernel keeps 5 % of each second for everybody else (sched_rt_runtime_us), so that a node that runs wild cannot take
 the machine along.
-
-Provenance of a figure: versions of the packages in use and the machine, as plain data for a record.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Systems and their first and contracted second partial derivatives, as CasADi functions in joint coordinates.
 
-Everything derives from the scalar s = xi' r (see `contact` and `impact`) by reverse-mode differentiation: r = s_xi,
+Everything derives from the scalar s = xi' r (see `contact`) by reverse-mode differentiation: r = s_xi,
 K = s_xi_nu, r_q = s_xi_q, and the contracted second-order partials are the Hessian blocks of s. Derivatives are taken
 by the absolute coordinates, in which a run of parallel joints is nearly decoupled, and mapped to joints by constants.
 
