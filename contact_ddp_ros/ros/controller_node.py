@@ -105,7 +105,7 @@ class ControllerNode:
         self._stop.set()
         self._commands = publisher(node, io.JOINT_COMMAND)
         self._report = ControllerReport(node, self._controller, self._timebase, lockstep=self._lockstep)
-        self._report.watch(self._ages)
+        self._report.watch(self._ages, self._estimator)
         self._inlet = Receiver(node)
         self._planner = PlanClient(node, self._inlet, self._timebase, self._report.malformed, lockstep=self._lockstep)
         self._inlet.subscribe(
@@ -226,6 +226,10 @@ class ControllerNode:
         if self._estimator is None:
             return self._states.read(joints, other, time)
         state = self._estimator.update(*self._imu.read(joints, other, time), self._controller.estimator.ground)
+        allowed, moving = self._config.safety.stuck_timeout, self._controller.mode is ControlMode.MOVE
+        if moving and self._estimator.frozen > allowed:
+            text = f"the IMU has repeated its sample for {1e3 * self._estimator.frozen:.0f} ms"
+            raise MessageError(f"{text}; allowed while the robot moves: {1e3 * allowed:.0f} ms")
         self._ticks += 1
         if self._estimates is not None and self._ticks % _TELL_EVERY == 0 and self._estimates.get_subscription_count():
             self._estimates.publish(estimate_message(state, self._estimator.filter))

@@ -10,6 +10,7 @@ from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.control.controller import Controller
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import Fault, ViolationKind
 from contact_ddp_ros.robot.ground import NO_PAYLOAD
@@ -27,7 +28,7 @@ _OVERRUN_SHARE = 0.05
 _SAY_AGAIN = 1.0
 """Time on the clock of the states after which a reason is said again of which only the numbers have changed [s]."""
 
-_WAY_ON = "call bound to try again; where a foot hangs in a gap, damp, set the robot on whole ground, and stand"
+_WAY_ON = "call move to try again; where a foot hangs in a gap, damp, set the robot on whole ground, and stand"
 """Services for a robot which stands where it cannot begin to move."""
 
 _NUMBERS = re.compile(r"-?\d+(\.\d+)?")
@@ -68,10 +69,11 @@ class ControllerReport:
         self._alone = 0
         self._oldest_policy = 0.0
         self._ages: Callable[[], tuple[float, float]] = lambda: (math.nan, math.nan)
+        self._estimator: StateEstimator | None = None
 
-    def watch(self, ages: Callable[[], tuple[float, float]]) -> None:
+    def watch(self, ages: Callable[[], tuple[float, float]], estimator: StateEstimator | None) -> None:
         """Start reporting; `ages` returns the ages of the last state and of the last policy [s]."""
-        self._ages = ages
+        self._ages, self._estimator = ages, estimator
 
     def tick(self, now: float, duration: float, available: float) -> None:
         """Report a tick that took `duration` of `available` [s]: changes at once, numbers for people less often."""
@@ -163,6 +165,8 @@ class ControllerReport:
             "policy age [ms]": 1e3 * policy_age,
             "oldest policy followed [ms]": round(1e3 * oldest, 1),
             "stands for want of policies": controller.retreats,
+            "corrections of the place": controller.anchor.jumps,
+            **({} if self._estimator is None else self._estimator.figures()),
             "refused state": self.refused_state,
             "malformed messages": self._malformed,
             "last refused message": self._last_malformed,

@@ -9,6 +9,7 @@ Position and heading begin at zero, with the lowest foot on the ground, and drif
 """
 
 import math
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -53,13 +54,34 @@ class StateEstimator:
         self._observer = MomentumObserver(robot)
         self._weight = robot.mass * GRAVITY
         self._time: float | None = None
-        self._moved = self._began = 0.0
+        self._moved = self._began = self._changed = 0.0
+        self._shown = np.full(6, np.nan)
         self._steady = False
+
+    @property
+    def frozen(self) -> float:
+        """Time for which the IMU has repeated its sample to the last bit [s]."""
+        return 0.0 if self._time is None else self._time - self._changed
+
+    def figures(self) -> dict[str, Any]:
+        """Values for diagnosis, by name: feet, innovations, biases, offsets, what is known of the velocity."""
+        kept = self.filter
+        return {
+            "weights of the feet": " ".join(f"{one:.2f}" for one in self.weights),
+            "largest squared innovation": round(float(kept.innovations.max()), 1),
+            "gyroscope's bias [rad/s]": " ".join(f"{one:+.4f}" for one in kept.biases[0]),
+            "accelerometer's bias [m/s²]": " ".join(f"{one:+.3f}" for one in kept.biases[1]),
+            "largest offset of a joint [rad]": round(float(np.abs(kept.offsets).max()), 4),
+            "standard deviation of the velocity [m/s]": round(
+                float(np.diag(kept.twist_covariance)[:3].max() ** 0.5), 4
+            ),
+        }
 
     def forget(self) -> None:
         """Begin anew at the next sample."""
         self._time = None
         self._steady = False
+        self._shown = np.full(6, np.nan)
         self._observer.forget()
 
     def update(
@@ -83,6 +105,9 @@ class StateEstimator:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
         self._time = imu.time
+        shown = np.concatenate([imu.angular_velocity, imu.specific_force])
+        if (shown != self._shown).any():
+            self._shown, self._changed = shown, imu.time
         state = self._state(imu, positions, velocities)
         observer, c = self._observer, self.filter.config
         observer.update(state, torques, _OBSERVER_RATE)

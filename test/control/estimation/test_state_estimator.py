@@ -79,6 +79,14 @@ def test_a_sample_that_comes_twice_changes_nothing() -> None:
     assert again.linear_velocity == pytest.approx(state.linear_velocity)
 
 
+def test_an_imu_that_repeats_itself_is_told() -> None:
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 0.1)
+    assert estimator.frozen == pytest.approx(0.098)
+    estimator.update(ImuSample(0.2, np.full(3, 1e-9), GRAVITY * UP), STANDING, STILL, STILL)
+    assert estimator.frozen == 0.0
+
+
 def test_it_begins_with_a_steady_sample() -> None:
     """A robot that is put down: its first samples show no gravity, or a push."""
     estimator = StateEstimator(ROBOT)
