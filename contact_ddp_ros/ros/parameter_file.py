@@ -22,7 +22,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import has_profile, load_robot
-from contact_ddp_ros.ros.receiver import given_parameters
+from contact_ddp_ros.ros.rclpy_internals import given_parameters
 from contact_ddp_ros.runs.robot_scaling import fitted_config
 
 _PARAMETERS = "ros__parameters"
