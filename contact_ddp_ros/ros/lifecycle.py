@@ -23,7 +23,7 @@ from contact_ddp_ros.base.errors import ContactDdpError, NodeError
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.interfaces import Topic
 from contact_ddp_ros.ros.parameters import NodeParameters, fitted
-from contact_ddp_ros.ros.receiver import OrderlyLifecycleNode
+from contact_ddp_ros.ros.rclpy_internals import OrderlyLifecycleNode
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.ros.runtime import Part, Work, describe
 from contact_ddp_ros.ros.shutdown import building

@@ -7,8 +7,9 @@ from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.process import SchedulingOptions
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
 from contact_ddp_ros.mpc.config import PlannerConfig
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR, RELEASES
+from contact_ddp_ros.plants.gazebo.transport import RELEASES
 from contact_ddp_ros.plants.lcm.codec import LAYOUTS
 from contact_ddp_ros.plants.lcm.guard import GuardConfig
 from contact_ddp_ros.plants.lcm.measurements import AUTO

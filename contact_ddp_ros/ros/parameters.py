@@ -17,7 +17,7 @@ from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, re
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.parameter_file import file_that_sets
 from contact_ddp_ros.robot.model import has_profile, load_robot
-from contact_ddp_ros.ros.receiver import given_parameters
+from contact_ddp_ros.ros.rclpy_internals import given_parameters
 from contact_ddp_ros.runs.robot_scaling import for_robot
 
 Config = TypeVar("Config")

@@ -42,7 +42,7 @@ from rclpy.signals import SignalHandlerOptions
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import end_with_parent
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros import receiver
+from contact_ddp_ros.ros import rclpy_internals
 from contact_ddp_ros.ros.exchange import LocalPublisher, is_local
 from contact_ddp_ros.ros.interfaces import Service, Topic
 from contact_ddp_ros.ros.shutdown import Shutdown, building
@@ -144,7 +144,7 @@ def run_parts(parts: Sequence[Part], arguments: Sequence[str] | None = None) -> 
     sys.setswitchinterval(_SWITCH_INTERVAL)
     names = ", ".join(part.name for part in parts)
     try:
-        receiver.check()
+        rclpy_internals.check()
         rclpy.init(args=None if arguments is None else list(arguments), signal_handler_options=SignalHandlerOptions.NO)
         nodes = [part.create(part.name) for part in parts]
     except Exception as error:  # noqa: BLE001  (rclpy has no common base: bad arguments or files, missing keys)

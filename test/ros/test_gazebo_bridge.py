@@ -19,11 +19,11 @@ from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.dart import DartWorld
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldRequest
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand

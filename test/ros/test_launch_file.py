@@ -21,7 +21,7 @@ from installation import PACKAGE, ROOT, executables, install, register
 
 from contact_ddp_ros.base.config import specs
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.user_world import own_world
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import load_robot

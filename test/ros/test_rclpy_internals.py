@@ -9,22 +9,22 @@ from rclpy.lifecycle import LifecycleNodeMixin
 from ros_graph import NodeMaker
 
 from contact_ddp_ros.base.errors import NodeError
-from contact_ddp_ros.ros import frames_node, receiver
+from contact_ddp_ros.ros import frames_node, rclpy_internals
 from contact_ddp_ros.ros.runtime import REFUSED
 
-FOLDER = Path(receiver.__file__).parent
+FOLDER = Path(rclpy_internals.__file__).parent
 VERSION = metadata.version("rclpy")
 
 
 def test_the_installed_rclpy_has_all_and_is_a_known_one() -> None:
-    receiver.check()
-    assert VERSION.startswith(tuple(f"{known}." for known in receiver.KNOWN)), "add it where the tests pass"
+    rclpy_internals.check()
+    assert VERSION.startswith(tuple(f"{known}." for known in rclpy_internals.KNOWN)), "add it where the tests pass"
 
 
 def test_what_is_missing_is_named_with_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(LifecycleNodeMixin, "_LifecycleNodeMixin__change_state")
     with pytest.raises(NodeError, match=rf"rclpy {VERSION} has no rclpy.lifecycle.*__change_state; .*rclpy 7\.1\.x"):
-        receiver.check()
+        rclpy_internals.check()
 
 
 def test_a_node_refuses_in_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_parameters_that_rclpy_keeps_elsewhere_are_not_passed_over(
     node = make_node("bare")
     monkeypatch.delattr(node, "_parameter_overrides")
     with pytest.raises(NodeError, match=r"has no Node\._parameter_overrides"):
-        receiver.given_parameters(node)
+        rclpy_internals.given_parameters(node)
 
 
 @pytest.mark.parametrize(

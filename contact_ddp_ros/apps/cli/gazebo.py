@@ -12,12 +12,13 @@ from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.base.process import end_with_parent
+from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.config import OF_SENSORS, OF_WORLD, BridgeConfig, Names, refuse_others
 from contact_ddp_ros.plants.gazebo.plugins import ros2_control_urdf
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
-from contact_ddp_ros.plants.gazebo.transport import Bindings, load_bindings
+from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.user_world import with_robot
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldControl
 from contact_ddp_ros.plants.options import SimOptions

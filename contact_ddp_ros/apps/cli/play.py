@@ -10,7 +10,8 @@ from contact_ddp_ros.apps.play.page import serve
 from contact_ddp_ros.apps.play.process import LoopProcess
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.process import end_with_parent, give_way, interruptible
-from contact_ddp_ros.runs.live.commands import Link, Slow
+from contact_ddp_ros.runs.live.commands import Slow
+from contact_ddp_ros.runs.live.snapshot import Link
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import check_run
 

@@ -18,18 +18,8 @@ from contact_ddp_ros.apps.play.tune_panel import TunePanel
 from contact_ddp_ros.apps.play.world_panel import WorldPanel
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.runs.live.commands import (
-    Answer,
-    Command,
-    Drive,
-    Link,
-    Look,
-    Recover,
-    Reset,
-    SetMode,
-    SetParameters,
-)
-from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.live.commands import Answer, Command, Drive, Look, Recover, Reset, SetMode, SetParameters
+from contact_ddp_ros.runs.live.snapshot import Link, Snapshot, World
 
 RATE: Final = 30.0
 """Snapshots per second with a browser open."""

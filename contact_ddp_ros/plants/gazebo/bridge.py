@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import GazeboError, ParameterError, SimulationError
+from contact_ddp_ros.plants.gazebo.bindings import Bindings
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.efforts import Delivery, Drives, Efforts, Push
 from contact_ddp_ros.plants.gazebo.states import Measurement
-from contact_ddp_ros.plants.gazebo.transport import Bindings
 from contact_ddp_ros.plants.gazebo.world import World, WorldRestartedError, reset_and_stand_up
 from contact_ddp_ros.plants.gazebo.world_control import WorldControl
 from contact_ddp_ros.plants.plant import Capabilities

@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import GazeboError, MessageError
+from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.plants.gazebo.config import Names
-from contact_ddp_ros.plants.gazebo.transport import Bindings, Node
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.robot.tree import Joint

@@ -32,9 +32,10 @@ from select import select
 from typing import Any, Protocol
 
 from contact_ddp_ros.base.errors import ContactDdpError, GazeboError
+from contact_ddp_ros.plants.gazebo.bindings import Bindings, Node
 from contact_ddp_ros.plants.gazebo.config import Names
 from contact_ddp_ros.plants.gazebo.efforts import Efforts
-from contact_ddp_ros.plants.gazebo.transport import Bindings, Node, load_bindings
+from contact_ddp_ros.plants.gazebo.transport import load_bindings
 
 _PATIENCE = 5.0
 """Time that a request or an orderly end may take [s]."""

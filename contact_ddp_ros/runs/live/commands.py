@@ -1,20 +1,11 @@
-"""Commands of the page to a robot, as plain data that travels between processes.
-
-Link of the page to a robot: commands there; answers, worlds and the newest snapshot back.
-
-Two kinds exist: a loop in a process of its own (:mod:`contact_ddp_ros.apps.play.process`), and running ROS 2 nodes
-(:mod:`contact_ddp_ros.ros.play_link`).
-"""
+"""Commands of the page to a robot, as plain data that travels between processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from contact_ddp_ros.runs.options import RunOptions
-
-if TYPE_CHECKING:
-    from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 
 MODES = ("stand", "move", "damp")
 
@@ -177,23 +168,3 @@ EVERYTHING = frozenset(
     )
 )
 """Abilities of a simulated robot in a process of this package."""
-
-
-class Link(Protocol):
-    """A robot, wherever it is. No method waits."""
-
-    def send(self, command: Command) -> None:
-        """Ask for something; the answer comes with `news`."""
-        ...
-
-    def news(self) -> "list[Answer | World | Snapshot]":
-        """Messages since the last call, in order; snapshots come no faster than they are asked for."""
-        ...
-
-    def failure(self) -> str:
-        """Why the robot can no longer be reached; empty while it can."""
-        ...
-
-    def close(self) -> None:
-        """End what was started; safe to call twice."""
-        ...

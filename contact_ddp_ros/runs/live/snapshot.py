@@ -5,6 +5,7 @@ Plans as the page shows them, and the pose of the planned robot.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses, landings
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.live.commands import Drive
+from contact_ddp_ros.runs.live.commands import Answer, Command, Drive
 from contact_ddp_ros.runs.options import RunOptions
 
 Array = NDArray[np.float64]
@@ -207,3 +208,27 @@ class PlanView(PolicyPoses):
         """The planned robot at an instant [s], clamped to the horizon."""
         x = np.array([np.interp(time, plan.times, column) for column in plan.states.T])
         return self.state(x, actual, time)
+
+
+class Link(Protocol):
+    """Link of the page to a robot: commands there; answers, worlds and the newest snapshot back. No method waits.
+
+    Two kinds exist: a loop in a process of its own (:mod:`contact_ddp_ros.apps.play.process`), and running ROS 2 nodes
+    (:mod:`contact_ddp_ros.ros.play_link`).
+    """
+
+    def send(self, command: Command) -> None:
+        """Ask for something; the answer comes with `news`."""
+        ...
+
+    def news(self) -> list[Answer | World | Snapshot]:
+        """Messages since the last call, in order; snapshots come no faster than they are asked for."""
+        ...
+
+    def failure(self) -> str:
+        """Why the robot can no longer be reached; empty while it can."""
+        ...
+
+    def close(self) -> None:
+        """End what was started; safe to call twice."""
+        ...

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from contact_ddp_ros.base.errors import GazeboError, ParameterError
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR, RELEASES, SEARCH_PATH, load_bindings
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
+from contact_ddp_ros.plants.gazebo.transport import RELEASES, SEARCH_PATH, load_bindings
 
 KINDS = {
     "double": "Double",

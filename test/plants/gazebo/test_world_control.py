@@ -15,12 +15,13 @@ from plants.gazebo.scripted import GAINS
 
 from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.plants.dart import DartWorld
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus, SocketNode
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR, load_bindings
+from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldRequest
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import JointCommand
@@ -42,7 +43,7 @@ import os, signal, sys
 import numpy as np
 from contact_ddp_ros.plants.gazebo.efforts import Efforts
 from contact_ddp_ros.plants.gazebo.config import Names
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess
 bindings = load_bindings(EMULATOR)

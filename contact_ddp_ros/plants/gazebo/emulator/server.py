@@ -30,12 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.plants.dart import DartWorld
+from contact_ddp_ros.plants.gazebo.bindings import Bindings, Messages
 from contact_ddp_ros.plants.gazebo.bridge import GazeboBridge
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig, Names
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, Bus, emulator_bindings
 from contact_ddp_ros.plants.gazebo.sdf import IMU_RATE, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
-from contact_ddp_ros.plants.gazebo.transport import Bindings, Messages
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.plants.options import NoiseOptions, SimOptions, StateErrorOptions
 from contact_ddp_ros.plants.plant import Pace

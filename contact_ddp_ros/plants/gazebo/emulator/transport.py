@@ -20,8 +20,8 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from contact_ddp_ros.base.errors import GazeboError
+from contact_ddp_ros.plants.gazebo.bindings import EMULATOR, Bindings, Messages, Publisher
 from contact_ddp_ros.plants.gazebo.emulator.messages import TYPES
-from contact_ddp_ros.plants.gazebo.transport import EMULATOR, Bindings, Messages, Publisher
 
 Callback = Callable[[Any], None]
 Handler = Callable[[Any], Any]
@@ -77,17 +77,17 @@ class BusNode:
         self._mine: dict[str, Callback] = {}
 
     def advertise(self, topic: str, _message_type: Any) -> Publisher:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         return _Publisher(lambda message: self._bus.publish(topic, message))
 
     def subscribe(self, _message_type: Any, topic: str, callback: Callback) -> bool:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         self._mine[topic] = callback
         self._bus.subscribe(topic, callback)
         return True
 
     def unsubscribe(self, topic: str) -> bool:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         callback = self._mine.pop(topic, None)
         if callback is not None:
             self._bus.unsubscribe(topic, callback)
@@ -96,7 +96,7 @@ class BusNode:
     def request(
         self, service: str, request: Any, _request_type: Any, response_type: Any, _timeout: int
     ) -> tuple[bool, Any]:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         answer = self._bus.request(service, request)
         return (False, response_type()) if answer is None else (True, answer)
 
@@ -218,25 +218,25 @@ class SocketNode:
         self._connected.wait(_LOOK)
 
     def advertise(self, topic: str, message_type: Any) -> Publisher:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         kind = str(message_type.KIND).encode() + b"\0"
         return _Publisher(lambda message: self._send(_PUBLISH, topic, kind + message.SerializeToString()))
 
     def subscribe(self, message_type: Any, topic: str, callback: Callback) -> bool:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         self._callbacks[topic] = message_type, callback
         self._send(_SUBSCRIBE, topic, b"")
         return True
 
     def unsubscribe(self, topic: str) -> bool:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         self._send(_UNSUBSCRIBE, topic, b"")
         return self._callbacks.pop(topic, None) is not None
 
     def request(
         self, service: str, request: Any, _request_type: Any, response_type: Any, timeout: int
     ) -> tuple[bool, Any]:
-        """See :class:`contact_ddp_ros.plants.gazebo.transport.Node`."""
+        """See :class:`contact_ddp_ros.plants.gazebo.bindings.Node`."""
         deadline = clock.monotonic() + 1e-3 * timeout
         number, answered, answers = str(next(self._numbers)).encode(), Event(), list[bytes]()
         self._asked[number] = answered, answers
