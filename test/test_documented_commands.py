@@ -19,6 +19,7 @@ ELSEWHERE = {
     "motion running_barrel_roll": "test/runs/motions/test_whole_body_motions.py",
     "motion recovery": "test/runs/motions/test_recovery.py",
     "motion recovery_side": "test/runs/motions/test_recovery.py",
+    "estimate": "test/runs/test_sensor_log.py",
     "gazebo-emulator": "test/plants/gazebo/test_transport.py",
     "play": "test/apps/play/test_browser.py",
     "test": "test/test_run.py",

@@ -35,7 +35,7 @@ ROOMS = {
     "nicegui": {"apps"},
     "plotly": {"apps"},
     "llvmlite": {"base"},
-    "rosbags": {"ros"},
+    "rosbags": {"ros", "runs"},
 }
 ANYWHERE = {"numpy", "scipy", "yaml", "contact_ddp_ros", *sys.stdlib_module_names}
 IN_ROS = {"rclpy", "std_srvs", "ament_index_python", "builtin_interfaces"}

@@ -114,7 +114,7 @@ def runs(options: argparse.Namespace) -> list[Case]:
 
 def _first_fall(group: Group) -> str:
     pairs = zip(group.cases, group.figures)
-    return next((f"#{case.options.seed} {one['fall']}" for case, one in pairs if one["fall"]), "")
+    return next((f"#{case.options.in_effect('seed')} {one['fall']}" for case, one in pairs if one["fall"]), "")
 
 
 REPORT = Rows(

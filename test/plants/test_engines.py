@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.benchmark import add_setting_option
-from benchmarks.study import chosen_engine
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
@@ -252,7 +251,7 @@ def test_an_engine_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--engine", "havok", "--no-video"]) == 2
-    assert "allowed: mujoco, dart, bullet" in capsys.readouterr().err
+    assert "known: mujoco, dart, bullet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -260,8 +259,9 @@ def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     [["sim"], ["demo"], ["play"], ["motion", "jump"], ["sweep", "--set", "speed=0.3:1:2"]],
 )
 def test_every_job_that_simulates_takes_the_option_alike(words: list[str]) -> None:
-    assert chosen_engine(build_parser().parse_args([*words, "--engine", "dart"])) == "dart"
-    assert chosen_engine(build_parser().parse_args(words)) == "mujoco"
+    for chosen, given in (("dart", ["--engine", "dart"]), ("mujoco", [])):
+        parsed = build_parser().parse_args([*words, *given])
+        assert RunOptions(engine=getattr(parsed, "engine", None)).in_effect("engine") == chosen
 
 
 def test_benchmarks_take_it_beside_other_settings() -> None:

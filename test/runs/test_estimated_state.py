@@ -45,5 +45,5 @@ def test_a_slope_that_nobody_told_of_is_climbed() -> None:
 
 
 def test_another_word_for_the_state_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="state is 'guessed'; choose one of true, estimated"):
+    with pytest.raises(ParameterError, match="state is 'guessed'; allowed: true, estimated"):
         RunOptions(state="guessed", out=tmp_path)

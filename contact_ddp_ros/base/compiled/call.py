@@ -25,9 +25,8 @@ import ctypes
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import casadi as cs
 import numba
 import numpy as np
 from llvmlite import ir
@@ -36,6 +35,9 @@ from numba.extending import intrinsic
 
 from contact_ddp_ros.base.compiled.kernel_set import Kernel, KernelSet
 from contact_ddp_ros.base.errors import CompilerError
+
+if TYPE_CHECKING:
+    import casadi as cs
 
 _MEMORY_INDEX = 0
 """CasADi's `mem`; kernels without state ignore it."""
@@ -98,17 +100,19 @@ _SIGNATURE = numba.types.int32(
 )
 
 
-def interpret(functions: Mapping[str, cs.Function], kernels: Mapping[str, Kernel]) -> KernelSet:
+def interpret(functions: "Mapping[str, cs.Function]", kernels: Mapping[str, Kernel]) -> KernelSet:
     """The kernels of CasADi functions by symbol; `kernels` names them.
 
     Raises:
         CompilerError: CasADi's library cannot be reached.
     """
-    library = _casadi_library()
+    import casadi  # not for a solver without kernels of CasADi
+
+    library = _casadi_library(Path(casadi.__file__).parent)
     first = library.casadi_c_n_loaded()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "functions.casadi"
-        serializer = cs.FileSerializer(str(path), {})
+        serializer = casadi.FileSerializer(str(path), {})
         serializer.pack(list(functions.values()))
         del serializer  # writes the rest of the file
         if library.casadi_c_push_file(str(path).encode()) != 0:
@@ -135,9 +139,8 @@ def _entry_point(evaluate: int, index: int, sz_iw: int, sz_w: int) -> Any:
     return entry
 
 
-def _casadi_library() -> ctypes.CDLL:
-    """The library that the casadi module has loaded."""
-    folder = Path(cs.__file__).parent
+def _casadi_library(folder: Path) -> ctypes.CDLL:
+    """The library that the casadi module, of a folder, has loaded."""
     try:
         maps = Path("/proc/self/maps").read_text().splitlines()
     except OSError:
