@@ -225,14 +225,17 @@ class Controller:
         That frame goes on where the source of the trunk's place corrects itself in steps.
         """
         with self._lock:
-            usable = state is not None and state.has_sizes(self._robot.n_joints) and state.is_finite()
-            return self._anchored(state) if usable and state is not None else state
+            sound = state is not None and state.has_sizes(self._robot.n_joints) and self.anchor.believes(state)
+            return self._anchored(state) if sound and state is not None else state
 
     def _anchored(self, state: RobotState) -> RobotState:
-        if self.mode in (ControlMode.DAMP, ControlMode.RECOVER):
-            self.anchor.release()
-            return state
-        return self.anchor.follow(state)
+        if self.mode not in (ControlMode.DAMP, ControlMode.RECOVER):
+            return self.anchor.follow(state)
+        if self.anchor.moved:  # where feet have stood is known in the frame that ends
+            self.estimator.forget()
+            self._continuity.forget()
+        self.anchor.release()
+        return state
 
     def update(self, state: RobotState | None, now: float) -> JointCommand:
         """The command for the joint drives at time `now` [s], from the latest state (None where none has arrived)."""
@@ -285,7 +288,7 @@ class Controller:
         finding = self._supervisor.state(state, now, ground, may_lie=may_lie, moving=moving, torques=torques)
         if finding is not None or state is None:
             return state, finding
-        state = self._anchored(state)
+        state = self._anchored(state) if self.anchor.believes(state) else state
         finding = self.anchor.finding(state.time) or self._continuity.check(state, moving=moving)
         return state, finding or (
             SafetyViolation(ViolationKind.NOT_EXECUTED, self.execution) if self.execution else None

@@ -47,6 +47,12 @@ _BEGINNING = 2e-3
 _THROWN = 50.0
 """Acceleration that a trunk may have between two states, as at an impact [m/s^2]."""
 
+_FARTHEST = 1e7
+"""Distance from the origin beyond which no map has a robot [m]."""
+
+_UNIT = 0.01
+"""Largest deviation of a quaternion's norm from 1."""
+
 _KICK = 2.0
 """Change of the trunk's velocity from one state to the next that no correction of its place explains [m/s]."""
 
@@ -191,9 +197,20 @@ class PlaceAnchor:
         self._last: RobotState | None = None
         self._times: deque[float] = deque(maxlen=_MOST_JUMPS)
 
+    @property
+    def moved(self) -> bool:
+        """True if the frame is another than the source's own."""
+        return self.yaw != 0.0 or bool(self.offset.any())
+
+    def believes(self, state: RobotState) -> bool:
+        """True if a state of the right sizes has a place and an attitude at all, from which a frame can be told."""
+        norm = float(np.linalg.norm(state.orientation))
+        near = bool((np.abs(state.position) < _FARTHEST).all())  # not so where one is not a number
+        return near and abs(norm - 1.0) < _UNIT and state.is_finite()
+
     def place(self, state: RobotState) -> RobotState:
         """A state in that frame."""
-        if self.yaw == 0.0 and not self.offset.any():
+        if not self.moved:
             return state
         c, s = math.cos(0.5 * self.yaw), math.sin(0.5 * self.yaw)
         x, y, z, w = state.orientation.tolist()
@@ -202,7 +219,7 @@ class PlaceAnchor:
         return replace(state, position=position, orientation=orientation)
 
     def follow(self, state: RobotState) -> RobotState:
-        """A new state, which has passed the supervisor's checks, in that frame, which takes up a step of its place."""
+        """A new state that is believed in that frame, which takes up a step of its place."""
         last = self._last
         if last is not None and state.time == last.time:
             return self.place(state)

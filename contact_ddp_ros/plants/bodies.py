@@ -91,7 +91,7 @@ def _top(trunk: tuple[Shape, ...]) -> float:
     return max((float(shape.translation[2] + 0.5 * shape.size[2]) for shape in boxes), default=LOW)
 
 
-_AROUND: Final = ("engine", "delay.", "torque_scale", *OF_SENSORS)
+_AROUND: Final = ("engine", "delay.", "torque_scale", "imu.", *OF_SENSORS)
 """Beginnings of the names of what lies around the physics, the same with every engine."""
 
 

@@ -48,7 +48,8 @@ _GONE = 1.0
 """Wall-clock time without a state after which it is looked whether anybody is left to send one [s]."""
 
 _PATIENCE = 0.005
-"""Wall-clock time without a state after which a command is made of the last one [s]."""
+"""Wall-clock time without a state after which a command is made of the last one, where the drives do more than damp
+[s]."""
 
 _LAST_FRAMES = 3
 """Damping commands at the end: not every way to the drives is a reliable one."""
@@ -149,7 +150,9 @@ class ControllerNode:
         self._planner.begin(self._config.node.planner_delay, stop)
         heard = clock.monotonic()
         while not stop.is_set():
-            patience = REPEAT if self._lockstep else _PATIENCE
+            oldest, silence = self._config.safety.state_timeout, clock.monotonic() - heard
+            coasting = self._controller.mode is not ControlMode.DAMP and silence < oldest
+            patience = REPEAT if self._lockstep else _PATIENCE if coasting else oldest
             self._await_pair(stop, patience)
             if stop.is_set():
                 return

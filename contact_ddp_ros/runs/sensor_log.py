@@ -21,6 +21,10 @@ Array = NDArray[np.float64]
 IMU, JOINTS, ODOMETRY = "sensor_msgs/msg/Imu", "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 
 
+_OVERLAP = 0.9
+"""Least share of the IMU's samples that have joints before and after them."""
+
+
 @dataclass(frozen=True)
 class SensorLog:
     """Sensors of a robot over time; times in seconds from the first IMU sample.
@@ -65,21 +69,30 @@ def read_log(path: Path, topics: dict[str, str] | None = None) -> SensorLog:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
             found = {kind: _topic(reader.connections, kind, (topics or {}).get(kind)) for kind in _ROWS}
             rows: dict[str, list[Any]] = {kind: [] for kind in _ROWS}
-            chosen = [one for one in reader.connections if one.topic == found[one.msgtype]] if found else []
+            chosen = [one for one in reader.connections if one.topic == found.get(one.msgtype)]
             for connection, _, raw in reader.messages(chosen):
                 message = reader.deserialize(raw, connection.msgtype)
                 rows[connection.msgtype].append((_stamp(message), _ROWS[connection.msgtype](message)))
     except (AnyReaderError, OSError, KeyError, ValueError) as error:
         raise ReplayError(f"cannot read the log {path}: {error}") from error
-    for kind in (IMU, JOINTS):
-        if len(rows[kind]) < 2:
-            raise ReplayError(f"the log {path} has {len(rows[kind])} messages of {kind}; at least 2 are needed")
-    imu = _sorted(rows[IMU])
+    imu, joints = _sorted(path, IMU, rows[IMU]), rows[JOINTS]
+    _check_overlap(path, imu[:, 0], np.array([stamp for stamp, _ in joints]))
+    positions, velocities, efforts = (_joint_series(path, joints, column, imu[:, 0]) for column in range(3))
+    odometry = _sorted(path, ODOMETRY, rows[ODOMETRY]) if rows[ODOMETRY] else np.empty((0, 11))
     start = float(imu[0, 0])
-    joints = {column: _joint_series(path, rows[JOINTS], column, imu[:, 0]) for column in range(3)}
-    odometry = _sorted(rows[ODOMETRY]) if rows[ODOMETRY] else np.empty((0, 11))
     odometry[:, 0] -= start
-    return SensorLog(imu[:, 0] - start, imu[:, 1:4], imu[:, 4:7], joints[0], joints[1], joints[2], odometry)
+    return SensorLog(imu[:, 0] - start, imu[:, 1:4], imu[:, 4:7], positions, velocities, efforts, odometry)
+
+
+def _check_overlap(path: Path, imu: Array, joints: Array) -> None:
+    """Refuse joints whose stamps leave most of the IMU's samples out, as those of another clock do."""
+    first, last = (joints.min(), joints.max()) if len(joints) else (np.inf, -np.inf)
+    share = float(np.mean((imu >= first) & (imu <= last)))
+    if share < _OVERLAP:
+        raise ReplayError(
+            f"the log {path} has joints from {first:.3f} to {last:.3f} s and the IMU from {imu[0]:.3f} to "
+            f"{imu[-1]:.3f} s: {100 * share:.0f} % of its samples have joints; allowed: {100 * _OVERLAP:.0f} % or more"
+        )
 
 
 def _topic(connections: Sequence[Any], kind: str, wanted: str | None) -> str:
@@ -122,10 +135,14 @@ _ROWS: dict[str, Callable[[Any], Any]] = {
 """Numbers of a message, by its type."""
 
 
-def _sorted(rows: list[tuple[float, list[float]]]) -> Array:
-    """(N, 1 + n) of rows with their stamps, in the order of these, each once."""
-    table = np.array([[stamp, *row] for stamp, row in rows])
+def _sorted(path: Path, kind: str, rows: list[tuple[float, list[float]]]) -> Array:
+    """(N, 1 + n) of finite rows with their stamps, in the order of these, each once."""
+    table = np.array([[stamp, *row] for stamp, row in rows] or np.empty((0, 1)))
+    if not np.isfinite(table).all():
+        raise ReplayError(f"the log {path} has {kind} with what is no finite number")
     _, first = np.unique(table[:, 0], return_index=True)
+    if len(first) < 2:
+        raise ReplayError(f"the log {path} has {kind} of {len(first)} stamp; at least 2 are needed")
     return table[first]
 
 
@@ -139,7 +156,8 @@ def _joint_series(path: Path, rows: list[tuple[float, dict[str, list[float]]]], 
         if len(table) < 2:
             kind = ("position", "velocity", "effort")[column]
             names = sorted({one for _, joints in rows for one in joints})
-            raise ReplayError(f"the log {path} has no {kind} of {name}; its joints are {', '.join(names)}")
+            needed = f"needed are those from {JOINT_NAMES[0]} to {JOINT_NAMES[-1]}"
+            raise ReplayError(f"the log {path} has no {kind} of {name}; its joints are {', '.join(names)}; {needed}")
         order = np.argsort(table[:, 0], kind="stable")
         series[:, k] = np.interp(times, table[order, 0], table[order, 1])
     return series

@@ -190,6 +190,37 @@ def test_a_somersault_is_no_correction_of_the_heading(robot: Robot) -> None:
     assert anchor.jumps == 0
 
 
+@pytest.mark.parametrize("wild", [{"position": np.full(3, 1e30)}, {"orientation": np.zeros(4)}])
+def test_a_garbled_message_does_not_move_the_frame(robot: Robot, wild: dict[str, np.ndarray]) -> None:
+    """It damps, and the planner is not shown a frame that was made of it."""
+    controller = Controller(robot, ControllerConfig())
+    now = start_bound(controller, robot)
+    for k in range(1, 4):
+        controller.update(alive(robot, now + k * TICK), now + k * TICK)
+    garbled = dataclasses.replace(alive(robot, now + 4 * TICK), **wild)
+    controller.localised(garbled)
+    assert not controller.anchor.moved
+    controller.update(garbled, now + 4 * TICK)
+    assert controller.fault is not None
+    assert not controller.anchor.moved
+
+
+def test_a_robot_that_damps_is_in_the_frame_of_its_source_again(robot: Robot) -> None:
+    controller = Controller(robot, ControllerConfig())
+    now = start_bound(controller, robot)
+    for k in range(1, 20):
+        state = alive(robot, now + k * TICK)
+        shifted = dataclasses.replace(state, position=state.position + ([3.0, 1.0, 0.2] if k > 5 else 0.0))
+        controller.update(shifted, now + k * TICK)
+    assert controller.anchor.moved and controller.fault is None
+    controller.request(ControlMode.DAMP)
+    for k in range(20, 30):
+        state = alive(robot, now + k * TICK)
+        controller.update(dataclasses.replace(state, position=state.position + [3.0, 1.0, 0.2]), now + k * TICK)
+        assert controller.finding is None, "the end of the frame is no jump"
+    assert not controller.anchor.moved
+
+
 def test_a_place_that_jumps_all_the_time_is_found(robot: Robot) -> None:
     anchor = PlaceAnchor(CONFIG)
     found = []

@@ -52,11 +52,14 @@ def messages(walk: list[tuple], leave_out: str = "") -> Rows:
             rows.append(("/joint_states", JOINTS, imu.time - 0.001, {"name": names, "values": values}))
         if round(imu.time / 0.002) % 10 == 0:
             rows.append(("/odom", ODOMETRY, imu.time, {"true": true}))
+            rows.append(("/rosout_text", "std_msgs/msg/String", imu.time, {"text": "something else"}))
     return rows
 
 
 def message(store: Any, kind: str, time: float, row: dict[str, Any], ros1: bool) -> Any:
     types = store.types
+    if "text" in row:
+        return types[kind](row["text"])
     nanoseconds = round(time * 1e9) + START * 1_000_000_000
     stamp = types["builtin_interfaces/msg/Time"](nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000)
     first = (0, stamp, "base") if ros1 else (stamp, "base")
@@ -138,6 +141,15 @@ def test_what_a_log_lacks_is_named(walk: list[tuple], tmp_path: Path) -> None:
     assert len(read_log(two, {IMU: "/imu2"}).times) == 100
     with pytest.raises(ReplayError, match="cannot read the log"):
         read_log(tmp_path / "nowhere")
+    late = [(a, b, c + 100.0 if b == JOINTS else c, d) for a, b, c, d in messages(short)]
+    with pytest.raises(ReplayError, match="0 % of its samples have joints"):
+        read_log(written(tmp_path / "late", late))
+    frozen = [(a, b, 0.0 if b == IMU else c, d) for a, b, c, d in messages(short)]
+    with pytest.raises(ReplayError, match="sensor_msgs/msg/Imu of 1 stamp"):
+        read_log(written(tmp_path / "frozen", frozen))
+    broken = [(a, b, c, {**d, "force": np.full(3, np.nan)} if b == IMU else d) for a, b, c, d in messages(short)]
+    with pytest.raises(ReplayError, match="no finite number"):
+        read_log(written(tmp_path / "broken", broken))
     weak = [(a, b, c, d if b != JOINTS else {**d, "values": [*d["values"][:2], np.zeros(0)]}) for a, b, c, d in second]
     with pytest.raises(ReplayError, match="has no effort of fr_abad_joint"):
         read_log(written(tmp_path / "weak", weak), {IMU: "/imu"})
