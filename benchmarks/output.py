@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.timing import Spread
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.files import write_json
 from contact_ddp_ros.runs.report.style import nothing
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.benchmark import AddOptions, Benchmark, Findings, Run, add_setting_option, at_least
 from benchmarks.output import table_of
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.base.files import plain
 from contact_ddp_ros.runs.report.progress import say

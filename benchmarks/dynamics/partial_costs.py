@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 FIRST, EXPANSION, SECOND, TENSOR = "first", "expansion", "second", "tensor"
 
 MODE = "mode"
-"""Of the kernels' names: there is one mode."""
+"""Suffix of the kernels' names: there is one mode."""
 
 _LEVELS = ("system", "first", "second")
 _SEED = 7
@@ -55,7 +55,7 @@ _TURN = 1e-3
 
 _FIRST, _EXPANSION, _SECOND, _TENSOR = range(4)
 _NUMBERS = {FIRST: _FIRST, EXPANSION: _EXPANSION, SECOND: _SECOND, TENSOR: _TENSOR}
-"""Of the levels, for compiled code."""
+"""Numbers of the levels, for compiled code."""
 
 _ARGUMENTS = (nb.int64, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, nb.int64)
 

@@ -49,7 +49,7 @@ from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.study import Figures
 
 PERIOD = 0.1
-"""Of the limit [s]."""
+"""Period of the limit on processor time [s]."""
 
 _ROOT = Path("/sys/fs/cgroup")
 

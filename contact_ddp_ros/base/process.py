@@ -1,8 +1,13 @@
-"""Process-wide settings: environment variables, signals, real-time priority; versions of packages and the machine.
+"""Process-wide settings: environment variables, signals, real-time priority.
 
-Programs end with whoever started them, or when somebody asks them to. A parent hands its child a pipe
-as standard input and sets :data:`END_WITH_STDIN`; however the parent ends, the system closes the pipe, and the child
-asks itself to end as a signal would.
+Environment variables for as long as they are needed.
+
+Programs that end with whoever started them, or when somebody asks them to.
+
+A parent hands its child a pipe as standard input and sets :data:`END_WITH_STDIN`; however the parent ends, the system
+closes the pipe, and the child asks itself to end as a signal would.
+
+The place of a node's process among the others of the machine: real-time scheduling, processors, locked memory.
 
 A bounding robot that waits 50 ms for a processor falls. What the system allows is taken, and one line says what it does
 not: SCHED_FIFO for every thread of the process (a thread left behind at normal priority could hold the interpreter
@@ -18,19 +23,14 @@ import contextlib
 import ctypes
 import gc
 import os
-import platform
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from threading import Thread
 
-from contact_ddp_ros import __version__
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.errors import ParameterError
 
@@ -208,59 +208,3 @@ def _lock_memory() -> str:
     if libc.mlockall(_LOCK_NOW | _LOCK_LATER | _LOCK_ON_FAULT) == 0:
         return "memory locked"
     return f"memory not locked ({os.strerror(ctypes.get_errno())}; see memlock in limits.conf)"
-
-
-_DISTRIBUTIONS = {
-    "numpy": ("numpy",),
-    "casadi": ("casadi",),
-    "numba": ("numba",),
-    "mujoco": ("mujoco",),
-    "pinocchio": ("pin",),
-    "rclpy": ("ros-jazzy-rclpy", "ros-kilted-rclpy", "rclpy"),
-}
-"""Name in a record → distributions that may provide it, in order of preference."""
-
-
-def versions() -> dict[str, str]:
-    """Version by name of this package, Python and those of its dependencies that are installed."""
-    found = {"contact_ddp_ros": __version__, "python": platform.python_version()}
-    for name, distributions in _DISTRIBUTIONS.items():
-        for distribution in distributions:
-            try:
-                found[name] = metadata.version(distribution)
-                break
-            except metadata.PackageNotFoundError:
-                continue
-    return found
-
-
-@cache
-def commit() -> str:
-    """The commit of the checkout that this code is run from, with `+` where tracked files differ; empty elsewhere."""
-    checkout = Path(__file__).resolve().parents[2]
-    if not (checkout / ".git").exists():
-        return ""
-    words = ("git", "-C", str(checkout), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
-    try:
-        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=10.0).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""  # no git, or not our own checkout to it
-
-
-def machine() -> dict[str, str | int]:
-    """Operating system, architecture, processor and the number of cores this process may use."""
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "architecture": platform.machine(),
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1),
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

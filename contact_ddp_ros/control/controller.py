@@ -28,12 +28,12 @@ from contact_ddp_ros.control.state_plausibility import PlaceAnchor, StateContinu
 from contact_ddp_ros.robot.ground import Ground, TerrainEstimate
 from contact_ddp_ros.robot.joint_pd import JointTargets, TorqueSpeedCurve, limited_command
 from contact_ddp_ros.robot.joints import FOOT_NAMES
+from contact_ddp_ros.robot.known_pose import KnownPose
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy, PolicySample
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
-from contact_ddp_ros.robot.symmetry import KnownPose
 
 _WAY_DOWN = 1.0
 """A fault this soon after the robot had to leave the bound is put down to that [s]."""

@@ -39,15 +39,8 @@ from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block, motion_partials, solve_motion
 from contact_ddp_ros.mpc.euler_switch_nodes import change_chart, change_curvature, change_partials
-from contact_ddp_ros.mpc.grounds import (
-    add_height_cost,
-    add_height_curvature,
-    add_landing_cost,
-    height_cost,
-    height_slopes,
-    landing_cost,
-    landing_slopes,
-)
+from contact_ddp_ros.mpc.foot_heights import add_height_cost, add_height_curvature, height_cost, height_slopes
+from contact_ddp_ros.mpc.landing_forces import add_landing_cost, landing_cost, landing_slopes
 from contact_ddp_ros.mpc.layout import aux_offsets, position_share, sizes_of
 from contact_ddp_ros.mpc.optional_kernels import (
     add_own_cost_at,

@@ -18,7 +18,8 @@ from contact_ddp_ros.mpc.contact_motion import mode_block
 from contact_ddp_ros.mpc.contact_problem import ContactProblem
 from contact_ddp_ros.mpc.custom_term import Constraint, CostTerm, UserTerm
 from contact_ddp_ros.mpc.custom_terms import OwnTerms
-from contact_ddp_ros.mpc.grounds import note_height_costs, note_landing_costs
+from contact_ddp_ros.mpc.foot_heights import note_height_costs
+from contact_ddp_ros.mpc.landing_forces import note_landing_costs
 from contact_ddp_ros.mpc.layout import sizes_of
 from contact_ddp_ros.mpc.problem_builder import ProblemBuilder
 from contact_ddp_ros.mpc.reference import TrunkCommand

@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 
 JOINTS_PER_LEG = 3
 
+JACOBIAN_DAMPING = 0.02
+"""Damping of the inverse of a leg's Jacobian [m]."""
+
 
 @njit("void(f8[:,::1], f8[:,::1], f8[:,::1])", cache=True)
 def _product(a, b, out):  # type: ignore[no-untyped-def]

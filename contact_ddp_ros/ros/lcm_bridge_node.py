@@ -32,7 +32,7 @@ from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.symmetry import pose_report
+from contact_ddp_ros.robot.known_pose import pose_report
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import contacts, imu_message, to_stamp
 from contact_ddp_ros.ros.loop_messages import stamp_of

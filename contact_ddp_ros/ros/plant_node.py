@@ -21,7 +21,8 @@ from std_srvs.srv import SetBool, Trigger
 
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
-from contact_ddp_ros.plants.plant import Pace, Plant
+from contact_ddp_ros.plants.pacing import Pace
+from contact_ddp_ros.plants.plant import Plant
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants, parse_pushes
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState

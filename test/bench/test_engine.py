@@ -12,7 +12,7 @@ from benchmarks import study as engines
 from benchmarks.benchmark import Run
 from benchmarks.output import console
 from benchmarks.study import DaskCluster, ThisProcess, add_engine_options, chosen_engine, do
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.runs.study.batch import LocalProcesses
 from test.runs.study.serial import Serial

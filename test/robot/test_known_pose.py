@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.robot.joints import JOINT_NAMES, N_JOINTS
+from contact_ddp_ros.robot.known_pose import KnownPose, pose_errors, pose_report
 from contact_ddp_ros.robot.model import foot_positions, load_robot
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.robot.symmetry import KnownPose, pose_errors, pose_report
 
 ROBOT = load_robot()
 SECTORS = np.tile([2.0 * math.pi / 6.0, 2.0 * math.pi / 6.0, 2.0 * math.pi / 9.33], 4)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros.apps.cli.options import run_options
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.choices import PLANAR
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.base.errors import ParameterError

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from contact_ddp_ros.apps.cli.options import run_options
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.base.files import kept_unless_empty, new_folder, write_json
 from contact_ddp_ros.mpc.planner import Planner

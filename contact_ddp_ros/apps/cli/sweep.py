@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from contact_ddp_ros.apps.cli.options import run_options
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.runs.figures import check_metrics
 from contact_ddp_ros.runs.options import RunOptions

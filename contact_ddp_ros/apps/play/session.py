@@ -19,7 +19,7 @@ from contact_ddp_ros.apps.play.motion_runner import MotionLibrary, MotionRunner,
 from contact_ddp_ros.apps.play.world_panel import Disturbances
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError, SimulationError, SolverError
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.plants.plant import Pace
+from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop

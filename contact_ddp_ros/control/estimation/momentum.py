@@ -24,7 +24,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.robot.legs import JOINTS_PER_LEG, LegGeometry, points_and_jacobians
+from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, JOINTS_PER_LEG, LegGeometry, points_and_jacobians
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
@@ -32,8 +32,6 @@ from contact_ddp_ros.robot.tree import BASE, free_flyer_model
 
 Array = NDArray[np.float64]
 
-_DAMPING = 0.02
-"""Damping of the inverse of a leg's Jacobian [m]."""
 _DRY = 0.2
 """Joint velocity at which dry friction is mostly there [rad/s]."""
 _LONGEST_STEP = 0.02
@@ -149,14 +147,14 @@ def _felt(position, rotation, joints, moments, rotations, translations, axes, fe
     wrench = np.zeros(6)
     for leg in range(len(feet)):
         jacobian = np.ascontiguousarray(jacobians[leg])
-        square = jacobian @ jacobian.T + _DAMPING**2 * np.eye(3)
+        square = jacobian @ jacobian.T + JACOBIAN_DAMPING**2 * np.eye(3)
         for k in range(len(moments)):
             weighed = jacobian @ moments[k, JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
             force = np.linalg.solve(square, weighed)
             forces[k, leg] = rotation @ force
             if k == 0:
                 # What the damping takes of a force would weigh as a payload.
-                force += np.linalg.solve(square, _DAMPING**2 * force)
+                force += np.linalg.solve(square, JACOBIAN_DAMPING**2 * force)
                 wrench[:3] += force
                 wrench[3:] += np.cross(local[leg], force)
         points[leg] = position + rotation @ np.ascontiguousarray(local[leg])

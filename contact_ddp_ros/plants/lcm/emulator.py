@@ -51,7 +51,7 @@ from contact_ddp_ros.plants.lcm.codec import (
 from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR as NAME
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.plants.plant import Pace
+from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_pushes
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, load_robot

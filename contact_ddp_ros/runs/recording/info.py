@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import RecordingError
 from contact_ddp_ros.base.files import plain
 from contact_ddp_ros.plants.terrain.shapes import Terrain

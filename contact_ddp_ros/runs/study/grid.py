@@ -18,7 +18,7 @@ from typing import Any
 from rich.console import Console
 
 from contact_ddp_ros import __version__
-from contact_ddp_ros.base import process as provenance
+from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.files import new_folder, plain, write_json, write_text
 from contact_ddp_ros.runs.figures import METRICS

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from contact_ddp_ros.control.estimation import state_filter
-from contact_ddp_ros.control.estimation.state_filter import (
+from contact_ddp_ros.control.estimation import filter_steps
+from contact_ddp_ros.control.estimation.filter_steps import (
     ACCELEROMETER,
     GRAVITY,
     GYRO,
@@ -15,9 +15,8 @@ from contact_ddp_ros.control.estimation.state_filter import (
     POSITION,
     ROTATION,
     VELOCITY,
-    StateFilter,
-    StateFilterConfig,
 )
+from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.model import load_robot
 
@@ -76,7 +75,7 @@ def error(found: Group, true: Group) -> np.ndarray:
 def propagated(state: Group, gyro: np.ndarray, force: np.ndarray, covariance: np.ndarray) -> Group:
     rotation, points, biases, offsets = (part.copy() for part in state)
     still = np.zeros(N_MARKS), TINY, np.zeros(5)
-    state_filter._predict(rotation, points, covariance, gyro - biases[0], force - biases[1], *still)
+    filter_steps.predict(rotation, points, covariance, gyro - biases[0], force - biases[1], *still)
     return rotation, points, biases, offsets
 
 
@@ -90,7 +89,7 @@ def test_the_covariance_is_propagated_as_errors_are(at: int) -> None:
     found = propagated(moved(state, xi), gyro, force, np.zeros((N, N)))
     after = error(found, true)
     walk = np.zeros(N)
-    walk[JOINTS:FEET] = state_filter._OFFSET_WALK**2 * TINY
+    walk[JOINTS:FEET] = filter_steps._OFFSET_WALK**2 * TINY
     assert covariance == pytest.approx(np.outer(after, after) + np.diag(walk), abs=1e-3 * TINY * 1e-10)
 
 
@@ -99,7 +98,7 @@ def test_free_fall_is_integrated_exactly() -> None:
     points[0] = [1.0, 2.0, 3.0]
     for _ in range(500):
         noise, still = np.zeros(5), np.zeros(3)
-        state_filter._predict(rotation, points, np.zeros((N, N)), still, still, np.full(N_MARKS, -1.0), DT, noise)
+        filter_steps.predict(rotation, points, np.zeros((N, N)), still, still, np.full(N_MARKS, -1.0), DT, noise)
     assert points[0] == pytest.approx([1.0, 2.0, 3.0 - GRAVITY])
     assert points[1] == pytest.approx([1.0, 2.0, 3.0 - 0.5 * GRAVITY])
 

@@ -38,7 +38,7 @@ from contact_ddp_ros.plants.gazebo.sdf import IMU_RATE, world_sdf
 from contact_ddp_ros.plants.gazebo.simulator import GazeboSimulator
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.plants.options import NoiseOptions, SimOptions, StateErrorOptions
-from contact_ddp_ros.plants.plant import Pace
+from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import (
