@@ -39,7 +39,7 @@ _LAST_WORD = 5.0
 
 
 @contextlib.contextmanager
-def _beside(work: Callable[[Event], None]) -> Iterator[None]:
+def beside(work: Callable[[Event], None]) -> Iterator[None]:
     """Some work in a thread, which ends when the event that it gets is set."""
     stop = Event()
     thread = Thread(target=work, args=(stop,), name=work.__name__, daemon=True)
@@ -75,7 +75,7 @@ def observers(variables: Mapping[str, str], every: float, stay: float) -> Iterat
                 started.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     try:
-        with _beside(observe):
+        with beside(observe):
             yield
     finally:
         for process in started:
@@ -113,7 +113,7 @@ def stalls(
                 stop.wait(duration)
                 os.kill(process, signal.SIGCONT)
 
-    with _beside(stall):
+    with beside(stall):
         yield times
 
 
@@ -133,5 +133,5 @@ def throttled(planner: Callable[[], int | None], share: float) -> Iterator[None]
         with quota(pid, share):
             stop.wait()
 
-    with _beside(limit):
+    with beside(limit):
         yield

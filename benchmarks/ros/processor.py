@@ -24,7 +24,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from benchmarks.loop.harness import advance, bounding, cases, loop_with
 from benchmarks.loop.pushes import cell, motion
 from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
+from benchmarks.ros.disturbances import beside
 from benchmarks.timing import watched
 from contact_ddp_ros.base.compiled.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.base.errors import BenchmarkError
@@ -118,24 +119,15 @@ def _group(share: float) -> Path | None:
     return None
 
 
-@contextlib.contextmanager
-def _signals(pid: int, share: float) -> Iterator[None]:
-    stop = Event()
-
-    def alternate() -> None:
+def _signals(pid: int, share: float) -> contextlib.AbstractContextManager[None]:
+    def alternate(stop: Event) -> None:
         while not stop.is_set():
             time.sleep(share * PERIOD)
             os.kill(pid, signal.SIGSTOP)
             stop.wait((1.0 - share) * PERIOD)
             os.kill(pid, signal.SIGCONT)
 
-    thread = Thread(target=alternate, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+    return beside(alternate)
 
 
 NATIVE, SMALL = "native", "silvermont"

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 COLOURS = {"base": "0.82 0.84 0.86 1", "abad": "0.13 0.14 0.16 1", "hip": "0.82 0.84 0.86 1"}
 COLOURS |= {"knee": "0.55 0.58 0.62 1", "foot": "0.05 0.05 0.05 1"}
-"""Of bodies whose shapes have none."""
+"""Colours (red, green, blue, opacity) of bodies whose shapes have none."""
 
 _SMALLEST_SHAPE = 0.005
 """Shapes no larger than this in any direction mark a place and are not drawn [m]."""

@@ -9,7 +9,7 @@ Commanded body pose: height, roll and pitch of the trunk while the robot moves o
 """
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Generic, TypeVar
 
 import numba as nb
@@ -77,6 +77,10 @@ class RobotState:
             self.joint_positions,
             self.joint_velocities,
         )
+
+
+STATE_PARTS = tuple(one.name for one in fields(RobotState) if one.name != "time")
+"""Names of the measured arrays of a state, in their order."""
 
 
 @nb.njit(nb.boolean(*[READ] * 6), **COMPILED)

@@ -18,7 +18,7 @@ from contact_ddp_ros.plants.lcm.codec import WALK_THESE_WAYS, Frame, Layout
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
-from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
+from contact_ddp_ros.robot.state import STATE_PARTS, DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
 
@@ -34,16 +34,6 @@ _CONTACT_FORCE: Final = 1.0
 _MID_STANCE: Final = 0.5
 _DIFFERENCE: Final = 1e-6
 """Step of the difference that gives the feet's velocities [s]."""
-
-_STATE_PARTS = (
-    "position",
-    "orientation",
-    "linear_velocity",
-    "angular_velocity",
-    "joint_positions",
-    "joint_velocities",
-)
-"""Members of a tick that are the attributes of a state."""
 
 
 def robot_state(leg_data: Frame, estimate: Frame, time: float) -> RobotState:
@@ -208,12 +198,12 @@ def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:
 
 def tick_values(state: RobotState) -> dict[str, Any]:
     """The state's part of an emulator's tick, in this package's own conventions."""
-    return {"time_ns": round(1e9 * state.time), **{name: getattr(state, name) for name in _STATE_PARTS}}
+    return {"time_ns": round(1e9 * state.time), **{name: getattr(state, name) for name in STATE_PARTS}}
 
 
 def tick_state(tick: Frame) -> RobotState:
     """The state that a tick tells."""
-    return RobotState(1e-9 * float(tick.values["time_ns"]), **{name: tick.array(name) for name in _STATE_PARTS})
+    return RobotState(1e-9 * float(tick.values["time_ns"]), **{name: tick.array(name) for name in STATE_PARTS})
 
 
 def feet_in_leg_frames(robot: Robot, joint_positions: Array) -> Array:

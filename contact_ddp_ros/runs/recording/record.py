@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import STATE_PARTS, RobotState
 from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording.info import RunInfo
 
@@ -21,17 +21,6 @@ Array = NDArray[np.float64]
 
 CONTROL_MODES = ("damp", "stand", "move", "recover", "motion")
 """The values of :class:`contact_ddp_ros.control.modes.ControlMode`; a recording stores the index."""
-
-
-STATE_COLUMNS = (
-    "position",
-    "orientation",
-    "linear_velocity",
-    "angular_velocity",
-    "joint_positions",
-    "joint_velocities",
-)
-"""Columns of the measured state; those of the true one have `true_` before them."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +55,7 @@ class RunRecord:
     def state(self, row: int, *, true: bool = False) -> RobotState:
         """State of the robot at a tick, as `actual`, or without the sensors' errors."""
         parts = [
-            self.ticks.get(f"true_{name}", self.ticks[name]) if true else self.actual(name) for name in STATE_COLUMNS
+            self.ticks.get(f"true_{name}", self.ticks[name]) if true else self.actual(name) for name in STATE_PARTS
         ]
         return RobotState(float(self.ticks["time"][row]), *(part[row] for part in parts))
 

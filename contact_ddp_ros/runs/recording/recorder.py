@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from contact_ddp_ros.base.errors import RecordingError
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import STATE_PARTS, JointCommand, RobotState
 from contact_ddp_ros.runs.recording.info import RunInfo
-from contact_ddp_ros.runs.recording.record import CONTROL_MODES, STATE_COLUMNS, Event, plan_columns
+from contact_ddp_ros.runs.recording.record import CONTROL_MODES, Event, plan_columns
 from contact_ddp_ros.runs.recording.recording import Recording
 
 
@@ -231,13 +231,13 @@ class Recorder:
         if control_mode and control_mode not in CONTROL_MODES:
             raise RecordingError(f"control mode {control_mode!r}; the modes are {', '.join(CONTROL_MODES)}")
         if true_state is not None:
-            true_values = {f"true_{name}": getattr(true_state, name) for name in STATE_COLUMNS}
+            true_values = {f"true_{name}": getattr(true_state, name) for name in STATE_PARTS}
         else:
             true_values = {}
         self._ticks.append(
             time=state.time,
             wall_time=clock.perf_counter() if wall_time is None else wall_time,
-            **{name: getattr(state, name) for name in STATE_COLUMNS},
+            **{name: getattr(state, name) for name in STATE_PARTS},
             **true_values,
             **({} if targets is None else _target_values(targets)),
             mode=mode if mode < len(info.mode_names) else -1,
@@ -297,7 +297,7 @@ def _tick_columns(info: RunInfo) -> Columns:
     """Column → (type, shape of an entry)."""
     joints, feet, points = len(info.joint_names), len(info.foot_names), len(info.contact_points)
     sizes = (3, 4, 3, 3, joints, joints)
-    state: Columns = {name: (float, (size,)) for name, size in zip(STATE_COLUMNS, sizes, strict=True)}
+    state: Columns = {name: (float, (size,)) for name, size in zip(STATE_PARTS, sizes, strict=True)}
     return {
         "time": (float, ()),
         "wall_time": (float, ()),
@@ -349,7 +349,7 @@ def _without_idle(ticks: Mapping[str, NDArray]) -> dict[str, NDArray]:
     """Without the columns that hold nothing of their own: true states that are the measured ones, or unknown."""
     idle = {
         f"true_{name}"
-        for name in STATE_COLUMNS
+        for name in STATE_PARTS
         if np.isnan(ticks[f"true_{name}"]).all() or np.array_equal(ticks[name], ticks[f"true_{name}"], equal_nan=True)
     }
     return {name: column for name, column in ticks.items() if name not in idle}
