@@ -134,9 +134,11 @@ _FAR = 1e3
 """Bound of what is not limited [m]."""
 
 _TOLERANCE, _QP_TOLERANCE, _QP_ITERATIONS = 1e-9, 1e-9, 2000
-"""Tolerances of the SQP's KKT residual and of its subproblems', and iterations of these at most; with 500 it ends 4e-5 above the
-optimum. Its line search is the one on a merit, since with the filter it cycles from most starts at 2 m/s. Steps of ADMM
-and first guesses of subproblems were varied by hand, which gained nothing."""
+"""Tolerances of the SQP's KKT residual and of its subproblems', and iterations of these at most.
+
+With 500 iterations it ends 4e-5 above the optimum. Its line search is the one on a merit, since with the filter it
+cycles from most starts at 2 m/s. Steps of ADMM and first guesses of subproblems were varied by hand, which gained
+nothing."""
 
 
 class _Record(mim_solvers.CallbackAbstract):

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.loop.estimation import SENSORS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -42,6 +43,36 @@ def test_a_slope_that_nobody_told_of_is_climbed() -> None:
     assert loop.controller.mode is ControlMode.MOVE
     late = ticks["time"] > 3.0
     assert np.diff(ticks["true_position"][late][[0, -1], 0])[0] > 0.45 * np.ptp(ticks["time"][late])
+
+
+@pytest.mark.slow
+def test_a_robot_thrown_down_gets_up_and_goes_on() -> None:
+    """It rolls over twice: no foot tells the velocity for seconds, and impacts are beyond every gate."""
+    thrown = Push(3.0, (0.0, 600.0, 0.0), 0.1)
+    loop = ClosedLoop(options("bound", 0.5, seed=24, duration=14.0, recover=True, pushes=(thrown,)))
+    run = loop.run()
+    assert any("recover requested" in event.text for event in run.events)
+    assert loop.controller.mode is ControlMode.MOVE
+    ticks, late = run.ticks, run.ticks["time"] > 12.5
+    true = np.linalg.norm(np.diff(ticks["true_position"][late][[0, -1], :2], axis=0)) / np.ptp(ticks["time"][late])
+    assert true == pytest.approx(0.5, abs=0.05)
+    errors = (ticks["linear_velocity"] - ticks["true_linear_velocity"])[late]
+    assert np.sqrt((errors**2).mean(axis=0)).max() < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dart", "bullet"])
+def test_other_engines_have_the_same_imu(engine: str) -> None:
+    pytest.importorskip({"dart": "dartpy", "bullet": "pybullet"}[engine])
+    loop = ClosedLoop(options("trot", 0.5, seed=3, engine=engine))
+    ticks = loop.run().ticks
+    noise = ticks["angular_velocity"] - ticks["true_angular_velocity"]
+    late = ticks["time"] > 3.0
+    assert loop.controller.mode is ControlMode.MOVE
+    assert np.diff(ticks["true_position"][late][[0, -1], 0])[0] == pytest.approx(
+        0.5 * np.ptp(ticks["time"][late]), rel=0.04
+    )
+    assert np.abs(noise[10:50]).max(axis=0).min() > 0.003, "the gyroscope's bias is not learned yet"
 
 
 def test_another_word_for_the_state_is_refused(tmp_path: Path) -> None:

@@ -194,7 +194,8 @@ def _correct(  # type: ignore[no-untyped-def]
 ):
     """Correct by an innovation (3,) that is `seen` (3, n) times the error, and noise of a covariance (3, 3).
 
-    The squared innovation over its variance is given back; beyond the gate the noise is widened by as much.
+    The squared innovation over its variance is given back; beyond the gate the noise is widened by its square, so that
+    the further off a measurement is the less it moves.
     """
     n, n_joints = covariance.shape[0], offsets.shape[0]
     gains, spread, inverse = np.zeros((n, 3)), np.zeros((3, 3)), np.empty((3, 3))
@@ -213,7 +214,7 @@ def _correct(  # type: ignore[no-untyped-def]
     _inverse(spread + noise, inverse)
     squared = innovation @ (inverse @ innovation)
     if squared > gate:
-        _inverse(spread + noise * (squared / gate), inverse)
+        _inverse(spread + noise * (squared / gate) ** 2, inverse)
     gain = gains @ inverse
     for i in range(n):
         for j in range(i, n):

@@ -20,7 +20,7 @@ from contact_ddp_ros.control.estimation.momentum import MomentumObserver
 from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ
+from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.robot.tree import GRAVITY
 
@@ -35,6 +35,10 @@ _LONGEST_GAP = 0.1
 _LONGEST_BEGINNING = 0.5
 """Time after which a trunk that is never steady is taken as it is [s]."""
 _NONE = np.zeros(0)
+_CONTRADICTION, _DOUBT_TIME = 100.0, 0.05
+"""Squared innovation of a foot's velocity that contradicts the estimate, and for how long until it is doubted [s]."""
+_LOST_SPEED, _LOST_TILT = 0.5, 0.2
+"""Velocity along an axis [m/s] and tilt beside gravity [rad] of a trunk at rest from which on the filter is lost."""
 _OBSERVER_RATE = 300.0
 """Bandwidth of the momentum observer [1/s]."""
 
@@ -57,6 +61,7 @@ class StateEstimator:
         self._moved = self._began = self._changed = 0.0
         self._shown = np.full(6, np.nan)
         self._steady = False
+        self._contradicted = 0.0
 
     @property
     def frozen(self) -> float:
@@ -81,6 +86,7 @@ class StateEstimator:
         """Begin anew at the next sample."""
         self._time = None
         self._steady = False
+        self._contradicted = 0.0
         self._shown = np.full(6, np.nan)
         self._observer.forget()
 
@@ -112,14 +118,32 @@ class StateEstimator:
         observer, c = self._observer, self.filter.config
         observer.update(state, torques, _OBSERVER_RATE)
         _weigh(observer.forces, observer.driven, normal, self._weight, c.contact_share, c.contact_spread, self.weights)
-        force = imu.specific_force - self.filter.biases[1]
-        if self.weights.max() > 0.5 or not _is_still(state.angular_velocity, force, velocities):
+        if self.weights.max() > 0.5 or not _is_still(imu.angular_velocity, imu.specific_force, velocities):
             self._moved = imu.time
         rest = imu.time - self._moved >= _REST_TIME
+        if rest and self._is_lost(imu):
+            self._level(imu, float(quaternion_to_rpy(state.orientation)[2]), self.filter.points[1].copy())
         self.filter.update(
             dt, imu.angular_velocity, imu.specific_force, positions, velocities, self.weights, normal, rest
         )
+        self._doubt(dt)
         return self._state(imu, positions, velocities)
+
+    def _doubt(self, dt: float) -> None:
+        """Give up what is known of the velocity where every foot that stands contradicts it for some time."""
+        standing = self.weights > 0.5
+        if standing.any():
+            contradict = bool((self.filter.innovations[standing, 1] > _CONTRADICTION).all())
+            self._contradicted = self._contradicted + dt if contradict else 0.0
+        if self._contradicted > _DOUBT_TIME:
+            self.filter.forget_velocity()
+            self._contradicted = 0.0
+
+    def _is_lost(self, imu: ImuSample) -> bool:
+        """True if the trunk rests and the filter has it move, or tilted otherwise than gravity says."""
+        up = imu.specific_force / np.linalg.norm(imu.specific_force)
+        fast = float(np.abs(self.filter.points[0]).max()) > _LOST_SPEED
+        return fast or float(up @ self.filter.rotation[2]) < math.cos(_LOST_TILT)
 
     def _begin(self, imu: ImuSample, positions: Array) -> None:
         """Level by the specific force, heading zero, lowest foot at height zero, at rest.
@@ -128,12 +152,16 @@ class StateEstimator:
         """
         steady = _is_still(imu.angular_velocity, imu.specific_force, _NONE)
         self._steady = steady or imu.time - self._began >= _LONGEST_BEGINNING
-        x, y, z = imu.specific_force.tolist()
-        roll, pitch = math.atan2(y, z), math.atan2(-x, math.hypot(y, z))
-        rotation = pin.rpy.rpyToMatrix(roll, pitch, 0.0)
+        rotation = self._level(imu, 0.0, np.zeros(3))
         points, _ = self.filter.legs.points_and_jacobians(positions, -rotation[2])
-        height = -float((points @ rotation.T)[:, 2].min())
-        self.filter.begin(pin.Quaternion(rotation).coeffs(), np.zeros(3), np.array([0.0, 0.0, height]))
+        self.filter.points[1, 2] = -float((points @ rotation.T)[:, 2].min())
+
+    def _level(self, imu: ImuSample, heading: float, place: Array) -> Array:
+        """Begin the filter at rest, level by the specific force, at a heading [rad] and a place (3,) [m]."""
+        x, y, z = imu.specific_force.tolist()
+        rotation = pin.rpy.rpyToMatrix(math.atan2(y, z), math.atan2(-x, math.hypot(y, z)), heading)
+        self.filter.begin(pin.Quaternion(rotation).coeffs(), np.zeros(3), place)
+        return rotation
 
     def _state(self, imu: ImuSample, positions: Array, velocities: Array) -> RobotState:
         found = self.filter

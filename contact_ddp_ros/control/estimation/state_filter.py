@@ -55,6 +55,9 @@ _FIRST: dict[int, float | tuple[float, ...]] = {
 }
 """Standard deviations at the beginning: tilt, heading [rad], then [m/s, m, rad/s, m/s^2]."""
 
+_UNKNOWN_SPEED = 1.0
+"""Standard deviation of a velocity of which nothing is known [m/s]."""
+
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -145,6 +148,12 @@ class StateFilter:
         self._stance[0], self._stance[1] = -np.inf, 0.0
         self._walks[:] = -1.0
         self._began = False
+
+    def forget_velocity(self) -> None:
+        """Take the velocity for unknown, so that the next foot that stands tells it and moves nothing else."""
+        axes = slice(VELOCITY, VELOCITY + 3)
+        self.covariance[axes] = self.covariance[:, axes] = 0.0
+        self.covariance[axes, axes] = _UNKNOWN_SPEED**2 * np.eye(3)
 
     def update(
         self,

@@ -130,8 +130,8 @@ EMULATOR_TICK = Definition(
         *_doubles("contact_forces", 3 * N_LEGS),
     ),
 )
-"""Truth that only the robot emulator knows, at one instant of its own clock and in this package's conventions: for clocks
-and records, never for control. It is sent before the robot's frames of the same instant."""
+"""Truth that only the robot emulator knows, at one instant of its own clock and in this package's conventions: for
+clocks and records, never for control. It is sent before the robot's frames of the same instant."""
 
 TICK_CHANNEL = "emulator_tick"
 

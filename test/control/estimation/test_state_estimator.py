@@ -94,3 +94,34 @@ def test_it_begins_with_a_steady_sample() -> None:
     for step, shown in enumerate((np.zeros(3), np.array([20.0, 0.0, 5.0]), force, force)):
         state = estimator.update(ImuSample(DT * step, np.zeros(3), shown), STANDING, STILL, STILL)
     assert quaternion_to_rpy(state.orientation) == pytest.approx([0.3, -0.2, 0.0], abs=1e-3)
+
+
+def test_a_trunk_at_rest_that_the_filter_has_moving_is_levelled_where_it_is() -> None:
+    """After a fall: velocity, tilt and the accelerometer's bias are far off, heading and place are all there is."""
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 0.5)
+    found, heading = estimator.filter, 0.7
+    found.rotation[:] = quaternion_to_matrix(rpy_to_quaternion(0.5, 0.1, heading))
+    found.points[:2] = [[2.0, -1.0, 3.0], [4.0, 5.0, 0.2]]
+    found.biases[1] = [3.0, -4.0, 1.0]
+    state = rest(estimator, 0.3, start=0.5)
+    assert quaternion_to_rpy(state.orientation) == pytest.approx([0.0, 0.0, heading], abs=0.02)
+    assert np.abs(state.linear_velocity).max() < 0.02
+    assert np.abs(found.biases[1]).max() < 0.1
+    assert state.position == pytest.approx([4.0, 5.0, 0.2], abs=0.05)
+
+
+def test_feet_that_all_contradict_the_velocity_are_believed_and_the_place_does_not_jump() -> None:
+    estimator = StateEstimator(ROBOT)
+    legs = LegGeometry.from_tree(ROBOT.tree, tuple(point.name for point in ROBOT.tree.contacts))
+    _, jacobians = legs.points_and_jacobians(STANDING, -UP)
+    torques = np.concatenate([-each.T @ (0.25 * ROBOT.mass * GRAVITY * UP) for each in jacobians])
+    places = []
+    for step in range(300):
+        if step == 150:
+            estimator.filter.points[0] = [4.0, -3.0, 2.0]
+        sample = ImuSample(step * DT, np.zeros(3), GRAVITY * UP + 1e-9 * step)
+        state = estimator.update(sample, STANDING, STILL, torques)
+        places.append(state.position)
+    assert np.abs(state.linear_velocity).max() < 0.1
+    assert np.abs(np.diff(places, axis=0)).max() < 0.02, "the controller allows 0.07 m a tick"
