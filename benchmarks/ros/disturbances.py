@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time as clock
 from collections.abc import Callable, Iterator, Mapping
-from threading import Event, Thread
+from threading import Event
 
 import numpy as np
 
-from benchmarks.ros.processor import quota
+from benchmarks.ros.processor import beside, quota
 from contact_ddp_ros.base.process import environment
 
 _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(10**6): pass"
@@ -36,19 +36,6 @@ while node.get_clock().now().nanoseconds < end:
 
 _LAST_WORD = 5.0
 """Longest wait for a process that was asked to end [s]."""
-
-
-@contextlib.contextmanager
-def beside(work: Callable[[Event], None]) -> Iterator[None]:
-    """Some work in a thread, which ends when the event that it gets is set."""
-    stop = Event()
-    thread = Thread(target=work, args=(stop,), name=work.__name__, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 @contextlib.contextmanager

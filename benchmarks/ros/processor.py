@@ -21,10 +21,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,6 @@ from benchmarks.loop.harness import advance, bounding, cases, loop_with
 from benchmarks.loop.pushes import cell, motion
 from benchmarks.loop.pushes import run as run_cell
 from benchmarks.output import table_of
-from benchmarks.ros.disturbances import beside
 from benchmarks.timing import watched
 from contact_ddp_ros.base.compiled.compiler import PROCESSOR_VARIABLE
 from contact_ddp_ros.base.errors import BenchmarkError
@@ -74,6 +73,19 @@ class Throttle:
                 self._used += work
                 return now + work
             work, now = work - room, (period + 1) * PERIOD
+
+
+@contextlib.contextmanager
+def beside(work: Callable[[Event], None]) -> Iterator[None]:
+    """Some work in a thread, which ends when the event that it gets is set."""
+    stop = Event()
+    thread = Thread(target=work, args=(stop,), name=work.__name__, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 @contextlib.contextmanager
