@@ -33,10 +33,21 @@ from contact_ddp_ros import (
     optimise_motion,
     simulate,
 )
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.motions.execution import motion_options
+from contact_ddp_ros.runs.options import ESTIMATED, SENSOR_ERRORS, TRUE
 
 GAITS = ("bound", "bound_long_stance", "fly_trot", "gallop", "pace", "pronk", "trot", "walk")
 SEEDS = (1, 2, 3)
+TRUNK_NOISE = {
+    "simulator.noise.position": 0.002,
+    "simulator.noise.orientation": 0.005,
+    "simulator.noise.linear_velocity": 0.03,
+    "simulator.noise.angular_velocity": 0.05,
+    "simulator.noise.joint_positions": 0.002,
+    "simulator.noise.joint_velocities": 0.1,
+}
+"""Standard deviations of the state that the simulator gives [m, rad, m/s, rad/s]."""
+
 WALL_CLOCK = ("wall_time", "solve_ms", "deadline_missed")
 
 Row = dict[str, object]
@@ -72,7 +83,7 @@ def row_of(recording: Recording) -> Row:
 def back_flip() -> Row:
     """Optimized and executed in MuJoCo."""
     plan = optimise_motion(load_motion("backflip"), load_robot())
-    run = MotionResult(execute_motion(plan))
+    run = MotionResult(execute_motion(plan, motion_options(plan.task, state=TRUE)))
     arrays = {name: getattr(run, name) for name in ("times", "coordinates", "planned", "torques", "forces")}
     return {"sha256": digest(arrays), "cost": float(np.abs(run.torques).sum()), "iterations": plan.iterations}
 
@@ -87,11 +98,12 @@ def solved(problem: str, seed: int) -> Row:
 
 def scenarios() -> dict[str, Callable[[], Row]]:
     """Closed-loop runs by name."""
-    base = RunOptions(duration=2.6, speed=((0.0, 0.8),), record_plans=10, seed=3, overrides=SENSOR_NOISE)
+    base = RunOptions(duration=2.6, speed=((0.0, 0.8),), record_plans=10, seed=3, state=TRUE)
     push = Push(1.9, (0.0, 80.0, 0.0), 0.1)
 
     def run(**changes: Any) -> Callable[[], Row]:
-        overrides = {**base.overrides, **changes.pop("overrides", {})}
+        errors = SENSOR_ERRORS if changes.get("state") == ESTIMATED else TRUNK_NOISE
+        overrides = {**errors, **changes.pop("overrides", {})}
         return lambda: row_of(simulate(replace(base, overrides=overrides, **changes)))
 
     found = {gait: run(overrides={"planner.gait.name": gait}) for gait in GAITS}
@@ -102,6 +114,7 @@ def scenarios() -> dict[str, Callable[[], Row]]:
         "penalties": run(overrides={"planner.constraint.method": "penalties"}),
         "dart": run(overrides={"simulator.engine": "dart"}),
         "bullet": run(overrides={"simulator.engine": "bullet"}),
+        "estimate": run(state=ESTIMATED),
         "back flip": back_flip,
     }
     return found

@@ -137,6 +137,13 @@ ARGUMENTS = [
         "auto: as params_file says, else false",
     ),
     DeclareLaunchArgument(
+        "state",
+        default_value=AUTO,
+        choices=[AUTO, "imu", "odom"],
+        description="source of the trunk's state: the state estimator on imu/data, or the topic odom; "
+        "auto: as params_file says, else imu",
+    ),
+    DeclareLaunchArgument(
         "variant",
         default_value=AUTO,
         choices=[AUTO, "ilqr", "ddp", "ddp_tensor", "quasi_newton"],
@@ -224,7 +231,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
         actions += _gazebo_server(given, known)
     autostart = _switch(given, "autostart", "node.autostart")
     actions.append(_process(given, known, "planner_node", {"planner": {**_plan(given), **autostart}}))
-    follows = {**_motions(given), **autostart}
+    follows = {**_control(given), **autostart}
     own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
         if backend is None:
@@ -283,9 +290,11 @@ def _plan(given: dict[str, str]) -> dict[str, str]:
     return {**variant, **gait, **_switch(given, "stamped_cmd_vel", "node.enable_stamped_cmd_vel")}
 
 
-def _motions(given: dict[str, str]) -> dict[str, str]:
-    """What the controller is to have ready."""
-    return {} if given["motions"] == AUTO else {"node.motions": ",".join(map(_in_full, _words(given["motions"])))}
+def _control(given: dict[str, str]) -> dict[str, str]:
+    """The controller's own parameters among the arguments."""
+    state = {} if given["state"] == AUTO else {"node.state": given["state"]}
+    names = ",".join(map(_in_full, _words(given["motions"])))
+    return {**state, **({} if given["motions"] == AUTO else {"node.motions": names})}
 
 
 def _words(text: str) -> list[str]:

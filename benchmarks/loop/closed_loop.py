@@ -35,7 +35,7 @@ from benchmarks.solver.case import VARIANTS
 from benchmarks.study import Study
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.options import MAX_SPEED, SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import MAX_SPEED, SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.report.progress import working
 from contact_ddp_ros.runs.study.study import Case, Figures
 
@@ -110,7 +110,7 @@ class Setup:
 
     def options(self, noise_seed: int, overrides: Mapping[str, Any] | None = None) -> RunOptions:
         """Options of a run with sensor noise and no other disturbance; the settings' own parameters come last."""
-        return bounding({**SENSOR_NOISE, **(overrides or {}), **self.overrides}, seed=noise_seed)
+        return bounding({**SENSOR_ERRORS, **(overrides or {}), **self.overrides}, seed=noise_seed)
 
     def pair(
         self, group: str, name: str, options: RunOptions, iterations: float = ITERATIONS, **values: Any

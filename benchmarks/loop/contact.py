@@ -24,7 +24,7 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.study.study import Case, Figures, Group, run_case, summary_figures
 
@@ -66,7 +66,7 @@ def runs(options: argparse.Namespace) -> list[Case]:
         row: {f"{row} #{seed}": {"overrides": world, "seed": seed} for seed in range(seeds)}
         for row, world in worlds.items()
     }
-    return cases(bounding({**SENSOR_NOISE, **dict(options.set)}, duration=duration), unlike)
+    return cases(bounding({**SENSOR_ERRORS, **dict(options.set)}, duration=duration), unlike)
 
 
 def run(case: Case) -> Figures:

@@ -14,20 +14,11 @@ import numpy as np
 from benchmarks.benchmark import count, option
 from benchmarks.loop.harness import bounding, cases, moved, settled, settling
 from benchmarks.study import STANDING, Rows, Study
-from contact_ddp_ros.runs.options import ESTIMATED
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
 GAITS = ("bound", "trot", "pace", "pronk", "fly_trot", "gallop")
 SPEEDS = (0.0, 0.5, 1.0, 1.5, 2.0)
-SENSORS = {
-    "simulator.imu.gyro_bias": 0.005,
-    "simulator.imu.accelerometer_bias": 0.05,
-    "simulator.error.joints": 0.02,
-    "simulator.noise.joint_positions": 0.002,
-    "simulator.noise.joint_velocities": 0.1,
-}
-"""Constant errors [rad/s, m/s^2, rad] and white noise [rad, rad/s] of the sensors."""
-
 WITHIN = 0.02
 """Largest error of the true speed, as a share of the command, or [m/s] where that is more."""
 
@@ -35,7 +26,7 @@ WITHIN = 0.02
 def runs(options: argparse.Namespace) -> list[Case]:
     """Every gait at every speed with every seed."""
     duration, seeds = (8.0, 1) if options.quick else (options.duration, options.seeds)
-    base = bounding({**SENSORS, **dict(options.set)}, duration=duration, state=ESTIMATED)
+    base = bounding({**SENSOR_ERRORS, **dict(options.set)}, duration=duration)
     unlike = {
         f"{gait} {speed:g} m/s": {
             f"{gait} {speed:g} m/s #{seed}": {

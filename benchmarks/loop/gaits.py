@@ -21,7 +21,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.report.panels import heat_map
 from contact_ddp_ros.runs.report.style import figure
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
@@ -58,7 +58,7 @@ def runs(options: argparse.Namespace) -> list[Case]:
         if options.only and gait not in options.only:
             continue
         own = {**dict(options.set), "planner.gait.name": gait}
-        base = bounding({**SENSOR_NOISE, **own}, duration=duration)
+        base = bounding({**SENSOR_ERRORS, **own}, duration=duration)
         for command in commands:
             name = f"{gait} {command_of(replace(base, **command))}"
             found += cases(base, {name: {f"{name} #{seed}": {**command, "seed": seed} for seed in range(seeds)}})

@@ -20,7 +20,7 @@ from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import Loop, Observer
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
 MIXED = "mixed"
@@ -107,7 +107,7 @@ def runs(options: argparse.Namespace) -> list[Case]:
     for gait in options.only or [*moving_gaits(), *([MIXED] if options.mixed else ())]:
         name = moving_gaits()[0] if gait == MIXED else gait
         own = {**dict(options.set), "planner.gait.name": name}
-        base = bounding({**SENSOR_NOISE, **own}, 0.0, duration=duration)
+        base = bounding({**SENSOR_ERRORS, **own}, 0.0, duration=duration)
         found += cases(base, {gait: {f"{gait} #{seed}": {"seed": seed} for seed in seeds}})
     return found
 

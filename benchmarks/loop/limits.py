@@ -32,7 +32,7 @@ from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.ocp.solution import Termination
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, figure
 from contact_ddp_ros.runs.study.study import Case, Figures, Group, Proportion, share, wilson
@@ -149,7 +149,7 @@ def random_run(seed: int, k: int) -> Unlike:
 def runs(options: argparse.Namespace) -> list[Case]:
     """All runs, without the method."""
     number = 4 if options.quick else options.runs
-    own = {**SENSOR_NOISE, "controller.stand.ramp_time": STANDING, **dict(options.set)}
+    own = {**SENSOR_ERRORS, "controller.stand.ramp_time": STANDING, **dict(options.set)}
     unlike = {f"#{k}": random_run(options.seed, k) for k in range(number)}
     return cases(bounding(own, duration=DURATION), {"random": unlike})
 

@@ -21,7 +21,7 @@ from benchmarks.loop.outcome import BANDS
 from benchmarks.output import panel
 from benchmarks.study import Rows, Study, worst
 from contact_ddp_ros.base.choices import VARIANTS
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, LIMIT, figure, legend
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
@@ -74,7 +74,7 @@ def kinds(extent: dict[str, Any], seed: int = 0) -> dict[str, Unlike]:
         "stop": {"stand, bound, stand": {"stop_time": 6.0, "duration": 9.0}},
         # noise also breaks the symmetry of left and right
         "noise": {
-            f"sensor noise, seed {k}": {"seed": k, "overrides": SENSOR_NOISE, **steady}
+            f"sensor noise, seed {k}": {"seed": k, "overrides": SENSOR_ERRORS, **steady}
             for k in range(seed, seed + SEEDS)
         },
         "long": {f"{extent['long']:g} s at {SPEED:g} m/s": {"duration": extent["long"]}},

@@ -18,7 +18,7 @@ from benchmarks.benchmark import add_seed, count, option
 from benchmarks.loop.harness import CYCLE, PUSH_DURATION, bounding, cases, moved, push_of, settled
 from benchmarks.study import STANDING, VERDICT, Rows, Study
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, TRUE
 from contact_ddp_ros.runs.report.panels import bars
 from contact_ddp_ros.runs.report.style import FOOT_COLOURS, LIMIT, figure
 from contact_ddp_ros.runs.study.study import Case, Figures, Group, Target
@@ -55,7 +55,7 @@ def rows(options: argparse.Namespace) -> list[Case]:
     duration, phases, seeds, mixtures = DURATION, PHASES, options.seeds, options.mixtures
     if options.quick:
         duration, phases, seeds, mixtures = SHORT, 1, 1, 2
-    base = bounding({**SENSOR_NOISE, **overrides}, duration=duration)
+    base = bounding({**SENSOR_ERRORS, **overrides}, duration=duration)
     found: list[Case] = []
     for name, target, runs in _rows(options.seed, duration, phases, seeds, mixtures):
         if name == _HILLS and overrides.get("simulator.engine") in _WITHOUT_HILLS:
@@ -127,10 +127,11 @@ def _knocks(seed: int, seeds: int) -> Iterator[Row]:
 def _senses(seeds: int) -> Iterator[Row]:
     same = Target("speed", 0.02)
     for z in (0.05, -0.05):
-        yield f"height read {100 * z:+.0f} cm", same, [{"overrides": {"simulator.error.z": z}}]
+        unlike = {"state": TRUE, "overrides": {"simulator.error.z": z}}
+        yield f"height read {100 * z:+.0f} cm on the simulator's state", same, [unlike]
     for pitch in (0.07, -0.07):
-        yield f"pitch read {math.degrees(pitch):+.0f}°", same, [{"overrides": {"simulator.error.pitch": pitch}}]
-    yield "roll read +2°", Target("line", 0.1, "m"), [{"overrides": {"simulator.error.roll": 0.035}}]
+        yield f"IMU pitched {math.degrees(pitch):+.0f}°", same, [{"overrides": {"simulator.imu.pitch": pitch}}]
+    yield "IMU rolled +2°", Target("line", 0.1, "m"), [{"overrides": {"simulator.imu.roll": 0.035}}]
     ahead = {"controller.move.command_delay": 0.01}
     for state, target in ((0.01, same), (0.02, None)):
         late = {
@@ -166,9 +167,8 @@ def mixture(seed: int, k: int, duration: float) -> Unlike:
     angle, impulse = rng.uniform(0.0, 2.0 * math.pi), rng.uniform(0.0, 4.0)
     push = push_of(impulse, angle, PUSH_TIME + rng.uniform(0.0, CYCLE))
     ranges = {
-        "simulator.error.z": (-0.03, 0.03),
-        "simulator.error.pitch": (-0.03, 0.03),
-        "simulator.error.roll": (-0.015, 0.015),
+        "simulator.imu.pitch": (-0.03, 0.03),
+        "simulator.imu.roll": (-0.015, 0.015),
         "simulator.payload.mass": (0.0, 1.0),
         "simulator.payload.x": (-0.08, 0.08),
         "simulator.payload.y": (-0.04, 0.04),

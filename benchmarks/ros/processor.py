@@ -44,7 +44,7 @@ from contact_ddp_ros.base.errors import BenchmarkError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.loop_solver import PlanRate
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.study.study import Figures
 
@@ -231,7 +231,7 @@ def _solve_share() -> float:
 def held_at(pace: Pace, effort: Effort) -> Held:
     """Commands and pushes at a pace, with policies as old as 99 of 100 at most."""
     late, at_rate = CONTROL_PERIOD * math.ceil(pace.oldest / CONTROL_PERIOD - 1e-9), {"planner.rate": pace.rate}
-    base = bounding({**SENSOR_NOISE, **at_rate}, duration=effort.command, planner_delay=late)
+    base = bounding({**SENSOR_ERRORS, **at_rate}, duration=effort.command, planner_delay=late)
     commanded = cases(base, {"bound": {str(k): {**command, "seed": 0} for k, command in enumerate(COMMANDS)}})
     found = [run(case) for case in commanded]
     errors = [_errors(case.options, one) for case, one in zip(commanded, found, strict=True) if not one["fall"]]

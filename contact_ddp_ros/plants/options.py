@@ -123,6 +123,12 @@ class ImuOptions:
         description="size of the accelerometer's constant error along each axis, of a sign by the seed",
         structural=True,
     )
+    roll: float = parameter(
+        0.0, low=-0.3, high=0.3, unit="rad", description="roll in which the unit is mounted askew", structural=True
+    )
+    pitch: float = parameter(
+        0.0, low=-0.3, high=0.3, unit="rad", description="pitch in which the unit is mounted askew", structural=True
+    )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.plants.options import ImuOptions, NoiseOptions, PayloadOptions, SimOptions, StateErrorOptions
 from contact_ddp_ros.robot.rotation import (
     quaternion_product,
+    quaternion_to_matrix,
     quaternion_to_rpy,
     rotation_vector_to_quaternion,
     rpy_to_quaternion,
@@ -75,6 +76,7 @@ class Imu:
         self._biases = np.array([options.gyro_bias, options.accelerometer_bias])[:, None] * self._rng.choice(
             [-1.0, 1.0], (2, 3)
         )
+        self._mounted = quaternion_to_matrix(rpy_to_quaternion(options.roll, options.pitch, 0.0)).T
         self._sum, self._steps, self._time = np.zeros(3), 0, -math.inf
         self._last: ImuSample | None = None
 
@@ -94,8 +96,8 @@ class Imu:
         force = self._sum / self._steps if self._steps else GRAVITY * up_in_body(state.orientation)
         self._sum, self._steps, self._time = np.zeros(3), 0, state.time
         noise = rng.standard_normal((2, 3)) / math.sqrt(dt)
-        rate = state.angular_velocity + self._biases[0] + grade.gyro * noise[0]
-        force = force + self._biases[1] + grade.accelerometer * noise[1]
+        rate = self._mounted @ state.angular_velocity + self._biases[0] + grade.gyro * noise[0]
+        force = self._mounted @ force + self._biases[1] + grade.accelerometer * noise[1]
         ranges = grade.gyro_range, grade.accelerometer_range
         self._last = ImuSample(state.time, np.clip(rate, -ranges[0], ranges[0]), np.clip(force, -ranges[1], ranges[1]))
         return self._last

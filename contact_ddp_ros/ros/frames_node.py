@@ -1,4 +1,7 @@
-"""The frame of the trunk for RViz and other tools: /tf from odometry, at a reduced rate to save processor time."""
+"""The frame of the trunk for RViz and other tools: /tf from odometry, at a reduced rate to save processor time.
+
+The controller's own estimate is what it walks by; where it publishes one, other odometry is left alone.
+"""
 
 import sys
 from threading import Event
@@ -18,6 +21,9 @@ NAME = "frames"
 _PERIOD_NS = 20_000_000
 """Time between two transforms [ns]."""
 
+_REIGN_NS = 1_000_000_000
+"""Time after an estimate of the controller's in which other odometry is left alone [ns]."""
+
 _PATIENCE = 0.1
 """Longest wait without a look at whether to end [s]."""
 
@@ -36,10 +42,11 @@ class FramesNode:
             raise NodeError(f"{error}; install the ROS 2 package tf2_msgs") from error
         self.node = node
         self._message = TFMessage
-        self._told = -_PERIOD_NS
+        self._told, self._estimated = -_PERIOD_NS, -_REIGN_NS
         self._frames = node.create_publisher(TFMessage, "/tf", _DEPTH)
         self._inlet = Receiver(node)
         self._inlet.subscribe(io.ODOM, self._on_odometry)
+        self._inlet.subscribe(io.ESTIMATE, self._on_estimate)
 
     def run(self, stop: Event) -> None:
         """Publish until `stop`."""
@@ -52,8 +59,16 @@ class FramesNode:
     def farewell(self) -> None:
         """Last message of the node: none."""
 
+    def _on_estimate(self, message: Odometry) -> None:
+        self._estimated = stamp_ns(message.header.stamp)
+        self._tell(message, self._estimated)
+
     def _on_odometry(self, message: Odometry) -> None:
         stamp = stamp_ns(message.header.stamp)
+        if not 0 <= stamp - self._estimated < _REIGN_NS:
+            self._tell(message, stamp)
+
+    def _tell(self, message: Odometry, stamp: int) -> None:
         if 0 <= stamp - self._told < _PERIOD_NS:
             return
         self._told = stamp

@@ -95,9 +95,9 @@ class ControllerNodeOptions(NodeOptions):
         description="wall-clock time to wait in lock-step for a policy of a planner that is there",
     )
     state: str = parameter(
-        "odom",
-        choices=("odom", "imu"),
-        description="source of the trunk's state: the topic odom, or the state estimator on imu/data and joint_states",
+        "imu",
+        choices=("imu", "odom"),
+        description="source of the trunk's state: the state estimator on imu/data and joint_states, or the topic odom",
         structural=True,
     )
     planner_delay: float = parameter(

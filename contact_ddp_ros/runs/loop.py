@@ -12,13 +12,16 @@ Subclasses delay, drop or corrupt messages to inject faults.
 """
 
 import copy
+import math
 import time as clock
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.config import ControllerConfig
@@ -31,7 +34,7 @@ from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.plants.plant import SimulatedPlant
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
-from contact_ddp_ros.robot.state import BodyPose, JointCommand, RobotState
+from contact_ddp_ros.robot.state import BodyPose, ImuSample, JointCommand, RobotState
 from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording
 
@@ -190,6 +193,7 @@ class Loop:
         self.clock = clock or LockStep()
         self._channel = channel or Channel()
         self._estimated: RobotState | None = None
+        self._sensed: deque[tuple[ImuSample, NDArray[np.float64]]] = deque()
         self._arriving: list[tuple[float, Policy]] = []
         self._fault: Fault | None = None
         self._retreats, self._gave_up = 0, False
@@ -256,10 +260,16 @@ class Loop:
         """State that is handed to planner and controller: the plant's, or an estimate from its IMU and joints."""
         if self.estimator is None:
             return self.plant.read()
-        if self._estimated is not None and self._estimated.time == self.plant.time:
+        last = self._sensed[-1][0].time if self._sensed else -math.inf
+        if self._estimated is not None and last == self.plant.time:
             return self._estimated
-        sample, joints = self.plant.imu(), self.plant.read()
-        torques, ground = self.plant.truth().applied_torques, self.controller.estimator.ground
+        if last > self.plant.time:
+            self._sensed.clear()  # the plant has been reset
+        joints, ground = self.plant.read(), self.controller.estimator.ground
+        self._sensed.append((self.plant.imu(), self.plant.truth().applied_torques))
+        while self._sensed[0][0].time < joints.time - 1e-9:  # what is older than joints that come late
+            self._sensed.popleft()
+        sample, torques = self._sensed[0]
         positions, velocities = joints.joint_positions, joints.joint_velocities
         self._estimated = self.estimator.update(sample, positions, velocities, torques, ground)
         return self._estimated

@@ -28,7 +28,7 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
 
 TRUE, ESTIMATED = STATES = ("true", "estimated")
-"""Source of the state that planner and controller get: the simulator's truth with noise, or the state estimator."""
+"""Source of the state that planner and controller get: the simulator's truth with errors, or the state estimator."""
 
 BACKENDS = ("mujoco", "lcm")
 """Backends of the demo's nodes: a simulator, or a robot emulator behind the robot's own LCM link."""
@@ -39,16 +39,20 @@ SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "dr
 OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")
 """Nodes of the launch file whose sections a parameter file may have, too; no run without ROS reads them."""
 
-SENSOR_NOISE = {
-    "simulator.noise.position": 0.002,
-    "simulator.noise.orientation": 0.005,
-    "simulator.noise.linear_velocity": 0.03,
-    "simulator.noise.angular_velocity": 0.05,
+SENSOR_ERRORS = {
+    "simulator.imu.gyro_bias": 0.005,
+    "simulator.imu.accelerometer_bias": 0.05,
+    "simulator.error.joints": 0.02,
     "simulator.noise.joint_positions": 0.002,
     "simulator.noise.joint_velocities": 0.1,
 }
-"""Standard deviations of the measured state that studies and benchmarks have: about what a good estimator on the robot
-leaves [m, rad, m/s, rad/s]."""
+"""Constant errors [rad/s, m/s^2, rad] and white noise [rad, rad/s] of the sensors in studies and benchmarks."""
+
+TRUNK_ERRORS = (
+    *(f"noise.{name}" for name in ("position", "orientation", "linear_velocity", "angular_velocity")),
+    *(f"error.{name}" for name in ("z", "roll", "pitch", "yaw")),
+)
+"""Parameters of the simulated world that are errors of a measured state of the trunk; an estimated one has its own."""
 
 MAX_SPEED = 4.0
 """Largest commanded forward speed that is accepted, either way [m/s]."""
@@ -245,9 +249,9 @@ class RunOptions:
         option=Option("world", metavar="S"),
     )
     state: str = parameter(
-        TRUE,
+        ESTIMATED,
         choices=STATES,
-        description="state that planner and controller get: the simulator's, or the estimate from IMU and joints alone",
+        description="state that planner and controller get: the estimate from IMU and joints alone, or the simulator's",
         option=Option("world"),
     )
     stand_time: float = parameter(

@@ -26,7 +26,7 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.model import Robot, load_robot
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
-from contact_ddp_ros.runs.options import SECTIONS, RunOptions
+from contact_ddp_ros.runs.options import ESTIMATED, SECTIONS, TRUNK_ERRORS, RunOptions
 from contact_ddp_ros.runs.robot_scaling import for_robot
 
 NODES = ("planner", "controller", "simulator")
@@ -84,7 +84,20 @@ def scenario(options: RunOptions, model: str = WHOLE_BODY) -> Scenario:
     late = SafetyConfig().policy_periods + options.planner_delay / period
     timing = {"safety.planner_period": period, "safety.policy_periods": late}
     controller = resolved("controller", ControllerConfig(), timing)
-    return Scenario(options, robot, planner, controller, resolved("simulator", SimOptions(), {}))
+    world = resolved("simulator", SimOptions(), {})
+    _check_trunk_errors(options, world)
+    return Scenario(options, robot, planner, controller, world)
+
+
+def _check_trunk_errors(options: RunOptions, world: SimOptions) -> None:
+    """Refuse errors of a measured state of the trunk where none is used."""
+    values = flatten(world)
+    found = [f"simulator.{name} is {values[name]:g}" for name in TRUNK_ERRORS if values[name]]
+    if options.state == ESTIMATED and found:
+        raise ParameterError(
+            f"{', '.join(found)}, which are errors of a state that is given, and this run estimates its own from IMU "
+            "and joints; give state true, too, or errors of the sensors (simulator.imu.*, simulator.error.joints)"
+        )
 
 
 def check_run(options: RunOptions) -> Scenario:

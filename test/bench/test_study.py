@@ -118,7 +118,7 @@ def test_cases_are_allowed_and_have_names_of_their_own(name):
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if name not in ("reliability", "parameters", "pushes")])
 def test_parameters_that_are_set_reach_every_run_and_count_more(name):
-    words = ("planner.weight.pitch=41.0", "simulator.noise.position=0.0")
+    words = ("planner.weight.pitch=41.0", "simulator.noise.joint_positions=0.0")
     for case in cases_of(load(name), "--quick", *(word for pair in words for word in ("--set", pair))):
         assert case.options.overrides["planner.weight.pitch"] == 41.0
-        assert case.options.overrides["simulator.noise.position"] == 0.0
+        assert case.options.overrides["simulator.noise.joint_positions"] == 0.0

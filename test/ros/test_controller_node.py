@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from ros_graph import NodeMaker
 from std_msgs.msg import Float64MultiArray
@@ -30,7 +31,7 @@ class Rig:
     """Messages go in by the node's callbacks, commands are kept."""
 
     def __init__(self, make_node: NodeMaker) -> None:
-        node = make_node("controller_under_test")
+        node = make_node("controller_under_test", parameter_overrides=[Parameter("node.state", value="odom")])
         self.node = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
         self.node._now = lambda state: state.time
         self.node._commands = self

@@ -61,7 +61,8 @@ class Rig:
 
     def __init__(self, make_node: NodeMaker, robot: Robot, plan: Policy) -> None:
         self.robot, self.plan = robot, plan
-        node = make_node("fuzzed", parameter_overrides=[Parameter("node.motions", value="jump")])
+        given = {"node.motions": "jump", "node.state": "odom"}
+        node = make_node("fuzzed", parameter_overrides=[Parameter(name, value=one) for name, one in given.items()])
         self.under_test = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
         self.under_test._stop = Event()
         self.under_test._now = lambda state: state.time

@@ -24,7 +24,13 @@ from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import OK
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-PARAMETERS = {"node.lockstep": True, "use_sim_time": True, "stand.ramp_time": 0.2, "node.autostart": False}
+PARAMETERS = {
+    "node.lockstep": True,
+    "use_sim_time": True,
+    "stand.ramp_time": 0.2,
+    "node.autostart": False,
+    "node.state": "odom",
+}
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ class Rig:
     """A controller's node and a robot, tick by tick."""
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, motions: str) -> None:
-        node = make_node("controller", parameter_overrides=[Parameter("node.motions", value=motions)])
+        given = {"node.motions": motions, "node.state": "odom"}
+        node = make_node("controller", parameter_overrides=[Parameter(name, value=one) for name, one in given.items()])
         self.node = ControllerNode(node, NodeParameters(node, ControllerNodeConfig()))
         self.node._now = lambda state: state.time
         self.node._stop.clear()

@@ -47,6 +47,7 @@ def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
 @pytest.fixture
 def fake(make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses) -> FakeRobot:
     parameters = {"node.lockstep": True, "use_sim_time": True, "node.lockstep_timeout": 0.2, "stand.ramp_time": 0.2}
+    parameters["node.state"] = "odom"
     processes.start("controller", parameters)
     return FakeRobot(make_node, executor)
 

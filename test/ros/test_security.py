@@ -14,7 +14,7 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.plants.lcm.transport import free_port
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.motion import packaged_motions
-from contact_ddp_ros.ros.interfaces import ESTIMATE, IMU, SERVICES, TOPICS, joint_effort, motion_service
+from contact_ddp_ros.ros.interfaces import ODOM, SERVICES, TOPICS, joint_effort, motion_service
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.security import ENCLAVES, FORMAT, OPERATOR, ROLES, security_policy
 
@@ -149,11 +149,11 @@ def test_running_nodes_have_what_they_need_and_nothing_else(running: NodeProcess
         "reply": looker.get_service_names_and_types_by_node,
     }
     not_asked_for = {full(motion_service(name).name) for name in packaged_motions() if name != "jump"}
-    by_imu = {full(ESTIMATE.name), full(IMU.name)}  # of a controller with node.state imu
+    by_odom = {full(ODOM.name)}  # of a controller with node.state odom
     one_output = {f"/joint/{joint}/cmd_force" for joint in JOINT_NAMES}
     for enclave in ("planner", "controller", "simulator", "lcm_bridge", "drives"):
         for verb, look in looks.items():
-            unused = one_output if enclave == "drives" else by_imu if enclave == "controller" else set()
+            unused = one_output if enclave == "drives" else by_odom if enclave == "controller" else set()
             wanted = allowed(enclave, verb) - not_asked_for - unused
             deadline = time.monotonic() + PATIENCE
             while (found := _found(looker, look, ROLES[enclave].node)) != wanted:

@@ -11,7 +11,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import Channel
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 
 BEGIN = 2.0
 """Time from which states are disturbed [s]."""
@@ -68,7 +68,7 @@ class Corrected(Channel):
 @pytest.mark.parametrize("channel", [Gaps, Late, Corrected])
 @pytest.mark.parametrize(("gait", "speed"), [("trot", 1.0), ("bound", 0.5)])
 def test_the_robot_walks_on(channel: type[Channel], gait: str, speed: float) -> None:
-    overrides = {"planner.gait.name": gait, **SENSOR_NOISE}
+    overrides = {"planner.gait.name": gait, **SENSOR_ERRORS}
     options = RunOptions(duration=5.0, speed=((0.0, speed),), seed=4, video=False, record_plans=0, overrides=overrides)
     loop = ClosedLoop(options, channel=channel(4))
     ticks = loop.run().ticks

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.loop.estimation import SENSORS
+from benchmarks.loop.estimation import SENSOR_ERRORS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pushes import Push
@@ -14,7 +14,7 @@ from contact_ddp_ros.runs.options import RunOptions
 
 
 def options(gait: str, speed: float, **values: object) -> RunOptions:
-    overrides = {"planner.gait.name": gait, **SENSORS}
+    overrides = {"planner.gait.name": gait, **SENSOR_ERRORS}
     run = {"duration": 6.0, "record_plans": 0, "video": False, "state": "estimated"} | values
     return RunOptions(speed=((0.0, speed),), overrides=overrides, **run)  # type: ignore[arg-type]
 

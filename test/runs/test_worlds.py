@@ -9,7 +9,7 @@ from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording
 
 DURATION = 5.5
-NOISE = {"simulator.noise.joint_velocities": 0.1, "simulator.noise.orientation": 0.003}
+NOISE = {"simulator.noise.joint_velocities": 0.1}
 """Without any, left and right stay equal for ever."""
 
 
@@ -31,7 +31,7 @@ def fell(recording: Recording) -> str:
 
 
 def mean_velocity(recording: Recording) -> np.ndarray:
-    time, position = recording.ticks["time"], recording.ticks["position"]
+    time, position = recording.ticks["time"], recording.actual("position")
     late = time > 3.5
     return (position[late][-1] - position[late][0]) / (time[late][-1] - time[late][0])
 
@@ -93,7 +93,7 @@ def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:
     _, recording = bounded(**trouble)
     assert not fell(recording)
     assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.1)
-    roll = [quaternion_to_rpy(one)[0] for one in recording.ticks["orientation"][-180:]]
+    roll = [quaternion_to_rpy(one)[0] for one in recording.actual("orientation")[-180:]]
     assert abs(np.mean(roll)) < 0.1
 
 

@@ -145,7 +145,7 @@ _SEVERAL: dict[str, list[tuple[str, str, str, Callable[[str], Pairs]]]] = {
         (
             "--state-error",
             "NAME=X,...",
-            "constant errors of the measured state: z [m], roll, pitch, yaw [rad]",
+            "constant errors of the state, with --state true: z [m], roll, pitch, yaw [rad]",
             _named(**_ERRORS),
         ),
     ],

@@ -299,7 +299,7 @@ def _add_sweep(words: Any) -> None:
         metavar="N",
         help="runs of each point, from --seed on (default: 1)",
     )
-    study.add_argument("--noise", action="store_true", help="give the measured states the noise of the benchmarks")
+    study.add_argument("--noise", action="store_true", help="give the sensors the errors of the benchmarks")
     study.add_argument(
         "--jobs", type=within(1, 2**31 - 1), metavar="N", help="processes, of one thread each (default: cores)"
     )

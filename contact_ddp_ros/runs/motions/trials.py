@@ -4,18 +4,17 @@ Motions that a controller has ready: named, optimised before anything moves.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from contact_ddp_ros.base.config import flatten
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.motion_controller import ExecutionConfig, MotionController, put_down, start_state
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
-from contact_ddp_ros.plants.options import ENGINES, NoiseOptions
+from contact_ddp_ros.plants.options import ENGINES
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion
@@ -23,18 +22,10 @@ from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.motions.execution import execute_motion, motion_begin, motion_options
 from contact_ddp_ros.runs.motions.result import MotionResult
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 
 if TYPE_CHECKING:
     from contact_ddp_ros.mpc.motions.optimizer import MotionPlan
-
-NOISE: Final = NoiseOptions(
-    position=0.002,
-    orientation=0.005,
-    linear_velocity=0.03,
-    angular_velocity=0.05,
-    joint_positions=0.001,
-    joint_velocities=0.1,
-)
 
 _PUSH_TIME: Final = 0.02
 """Duration of a push [s]."""
@@ -45,14 +36,14 @@ _DROP: Final = 0.01
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of the worlds of trials; uniform, both ways, but for the noise.
+    """Spread of the worlds of trials; uniform, both ways, but for the sensors' noise.
 
     Attributes:
         friction: least and largest coefficient.
         mass: of the trunk, relative.
         joints: of the joint angles in which the robot is put down [rad]. tilt: of its roll, pitch and yaw [rad].
         impulse: on the trunk just before the motion, forward and to the left [N s].
-        noise: standard deviations of the measured state.
+        sensors: parameters of the simulated world that are the sensors' errors.
     """
 
     friction: tuple[float, float] = (0.6, 1.0)
@@ -60,10 +51,10 @@ class Spread:
     joints: float = 0.05
     tilt: float = 0.03
     impulse: float = 0.3
-    noise: NoiseOptions = NOISE
+    sensors: Mapping[str, float] = field(default_factory=lambda: SENSOR_ERRORS)
 
     def scaled(self, factor: float) -> "Spread":
-        """Mass, joints, tilt and impulse spread by a factor; friction and noise stay."""
+        """Mass, joints, tilt and impulse spread by a factor; friction and sensors stay."""
         names = ("mass", "joints", "tilt", "impulse")
         return replace(self, **{name: factor * getattr(self, name) for name in names})
 
@@ -82,7 +73,7 @@ def perturbed_run(
     forward, left = rng.uniform(-spread.impulse, spread.impulse, 2) / _PUSH_TIME
     options = motion_options(
         plan.task,
-        {"simulator.engine": engine, **{f"simulator.noise.{name}": x for name, x in flatten(spread.noise).items()}},
+        {"simulator.engine": engine, **spread.sensors},
         friction=friction,
         trunk_mass_scale=mass,
         seed=seed,

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.files import written_whole
-from contact_ddp_ros.runs.options import ESTIMATED
+from contact_ddp_ros.runs.options import TRUE
 from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.recording import Recording
 
@@ -159,7 +159,7 @@ def run_title(recording: Recording) -> str:
         str(options.get("variant", "")),
         "lock-step" if options.get("lockstep", True) else "real time",
         "" if terrain == "flat" else terrain,
-        "estimated state" if options.get("state") == ESTIMATED else "",
+        "simulator's state" if options.get("state") == TRUE else "",
         commit_words(info.commit),
     ]
     return ", ".join(part for part in parts if part)

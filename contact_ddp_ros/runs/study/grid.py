@@ -22,7 +22,7 @@ from contact_ddp_ros.base import versions as provenance
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.files import new_folder, plain, write_json, write_text
 from contact_ddp_ros.runs.figures import METRICS
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import ESTIMATED, SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.recording import plain_options
 from contact_ddp_ros.runs.report.progress import say
 from contact_ddp_ros.runs.scenario import check_run
@@ -76,7 +76,7 @@ class Grid:
             if self.seeds > 1 and not _is_noisy(options):
                 raise ParameterError(
                     f"{self.seeds} seeds would give {self.seeds} equal runs: nothing is random; add --noise, or set "
-                    f"{NOISE}position or another of {NOISE}*"
+                    f"{NOISE}joint_positions or another of {NOISE}*"
                 )
 
     def cases(self, folder: Path | None = None) -> list[Case]:
@@ -112,8 +112,8 @@ def folder_name(grid: Grid) -> str:
 
 
 def with_noise(options: RunOptions) -> RunOptions:
-    """The options with the benchmarks' noise of the measured states, where they set none of their own."""
-    return replace(options, overrides={**SENSOR_NOISE, **options.overrides})
+    """The options with the benchmarks' errors of the sensors, where they set none of their own."""
+    return replace(options, overrides={**SENSOR_ERRORS, **options.overrides})
 
 
 def run_grid(
@@ -177,5 +177,7 @@ def as_csv(grid: Grid, found: Sequence[Group]) -> str:
 
 
 def _is_noisy(options: RunOptions) -> bool:
-    noise = {name: value for name, value in options.parameters("simulator").items() if name.startswith("noise.")}
-    return any(value for value in noise.values())
+    world = options.parameters("simulator")
+    if options.state == ESTIMATED and world.get("imu.preset") != "ideal":
+        return True
+    return any(value for name, value in world.items() if name.startswith("noise."))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.loop.estimation import BENCHMARK, GAITS, SENSORS, SPEEDS, run
+from benchmarks.loop.estimation import BENCHMARK, GAITS, SENSOR_ERRORS, SPEEDS, run
 from test.bench.studies import cases_of
 
 
@@ -13,7 +13,7 @@ def test_every_gait_goes_at_every_speed_with_every_seed_on_the_estimate() -> Non
     assert len(cases) == 2 * len(GAITS) * len(SPEEDS)
     for case in cases:
         assert case.options.state == "estimated"
-        assert case.options.overrides.items() >= SENSORS.items()
+        assert case.options.overrides.items() >= SENSOR_ERRORS.items()
         assert case.group.startswith(str(case.options.overrides["planner.gait.name"]))
 
 

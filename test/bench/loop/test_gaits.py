@@ -7,7 +7,7 @@ from rich.console import Console
 
 from benchmarks.loop.gaits import BENCHMARK, COMMANDS, REPORT, command_of, moving_gaits, run
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.runs.options import SENSOR_NOISE, RunOptions
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 from test.bench.studies import cases_of, group
 
 
@@ -17,7 +17,7 @@ def test_every_gait_is_tried_under_every_command_with_every_seed() -> None:
     assert {case.options.seed for case in cases} == {0, 1}
     for case in cases:
         assert case.options.parameters("planner")["gait.name"] == case.values["gait"]
-        assert case.options.overrides.items() >= SENSOR_NOISE.items()
+        assert case.options.overrides.items() >= SENSOR_ERRORS.items()
         assert case.group == f"{case.values['gait']} {command_of(case.options)}"
 
 

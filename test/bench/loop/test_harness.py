@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from benchmarks.loop.harness import PUSH_DURATION, SPEED, bounding, cases, changed, moved, push_of, settled
-from contact_ddp_ros.runs.options import SENSOR_NOISE
+from contact_ddp_ros.runs.options import SENSOR_ERRORS
 
 
 def test_the_users_parameters_count_more_than_a_cases() -> None:
     base = bounding({"planner.rate": 50.0}, duration=3.0)
-    (case,) = cases(base, {"group": {"name": {"overrides": {"planner.rate": 20.0, **SENSOR_NOISE}, "friction": 0.4}}})
+    (case,) = cases(base, {"group": {"name": {"overrides": {"planner.rate": 20.0, **SENSOR_ERRORS}, "friction": 0.4}}})
     assert (case.group, case.name) == ("group", "name")
     assert case.options.overrides["planner.rate"] == 50.0
-    assert case.options.overrides.items() >= SENSOR_NOISE.items()
+    assert case.options.overrides.items() >= SENSOR_ERRORS.items()
     assert (case.options.friction, case.options.duration, case.options.speed) == (0.4, 3.0, ((0.0, SPEED),))
-    assert base.friction != 0.4 and not base.overrides.keys() & SENSOR_NOISE.keys(), "the base stays as it is"
+    assert base.friction != 0.4 and not base.overrides.keys() & SENSOR_ERRORS.keys(), "the base stays as it is"
 
 
 def test_other_physics_engines_take_longer() -> None:

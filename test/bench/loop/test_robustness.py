@@ -37,7 +37,7 @@ def test_options_reach_every_run() -> None:
     assert {case.options.variant for case in cases} == {"ilqr"}
     noisy = [case.options for case in cases if "noise" in case.group]
     assert [options.seed for options in noisy] == [4, 5, 6]
-    assert all(options.parameters("simulator")["noise.orientation"] > 0.0 for options in noisy)
+    assert all(options.parameters("simulator")["imu.gyro_bias"] > 0.0 for options in noisy)
 
 
 @pytest.mark.parametrize(

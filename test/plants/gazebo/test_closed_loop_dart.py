@@ -9,7 +9,7 @@ from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
 
-NOISE = {"simulator.noise.position": 0.001, "simulator.noise.joint_velocities": 0.05}
+NOISE = {"simulator.noise.joint_positions": 0.001, "simulator.noise.joint_velocities": 0.05}
 
 
 @pytest.mark.parametrize("ground", ["flat", "slope:8"])

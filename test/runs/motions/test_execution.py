@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from benchmarks.loop.estimation import SENSORS
+from benchmarks.loop.estimation import SENSOR_ERRORS
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
@@ -70,14 +70,14 @@ def test_perturbed_starts_land(name: str, seed: int) -> None:
     options = run.recording.info.options
     assert (
         options["friction"] != RunOptions().in_effect("friction")
-        and options["overrides"]["simulator.noise.orientation"] > 0.0
+        and options["overrides"]["simulator.imu.gyro_bias"] > 0.0
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["backflip", "recovery", "running_barrel_roll"])
 def test_motions_are_done_without_any_truth(name: str) -> None:
-    result = executed(plan_of(name), state="estimated", overrides=SENSORS, seed=5)
+    result = executed(plan_of(name), state="estimated", overrides=SENSOR_ERRORS, seed=5)
     assert result.landed, result.outcome
 
 

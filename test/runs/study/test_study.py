@@ -20,7 +20,7 @@ from contact_ddp_ros.runs.study.grid import Grid, folder_name, run_grid, with_no
 from contact_ddp_ros.runs.study.study import Case, Group
 
 PITCH = "planner.weight.pitch"
-NOISY = {"simulator.noise.position": 0.002}
+NOISY = {"simulator.noise.joint_positions": 0.002}
 
 
 @pytest.mark.parametrize(
