@@ -4,10 +4,12 @@ Joints and estimate come as two frames per tick of the robot, in an order that i
 have come within a fraction of a tick; after a lost frame the lonely one is forgotten, so the two never drift apart.
 The older of the two receipts is the stamp.
 
-An inertial unit has a rate of its own: a state comes with its newest sample, whose stamp tells how old that is.
+An inertial unit has a rate of its own: a state comes with its newest sample, whose stamp tells how old that is, and
+with the mean of the forces since the state before.
 """
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,9 @@ _TOLERANCE = 0.001
 
 _IMU_AGE = 0.02
 """Largest age of a sample that is handed on with a state: four periods of a unit at 200 Hz [s]."""
+
+_SAMPLES = 20
+"""Samples between two states that count: of a unit at 1000 Hz, those of the age above."""
 
 _CHECK_PERIOD = 1.0
 """Time between two looks whether the robot's redundant numbers agree [s]."""
@@ -72,6 +77,7 @@ class MeasurementReader:
         self._state: RobotState | None = None
         self._unit: tuple[Definition, int | None] | None = None
         self._imu: ImuSample | None = None
+        self._samples: deque[ImuSample] = deque(maxlen=_SAMPLES)
         self._checked = -np.inf
 
     @property
@@ -125,7 +131,7 @@ class MeasurementReader:
         found = None if self._state is None else conventions.imu_disagreement(sample, self._state.orientation)
         if found is not None:
             raise LinkError(f"the robot and we do not mean the same: {found}")
-        self._imu = sample
+        self._samples.append(sample)
 
     def _believed(self) -> list[Layout]:
         return list(LAYOUTS.values()) if self._layout is None else [self._layout]
@@ -147,6 +153,10 @@ class MeasurementReader:
         self._state = state
         if (own := conventions.imu_sample(estimate.frame, stamp)) is not None:
             self._take(own)
+        if self._samples:
+            force = np.mean([sample.specific_force for sample in self._samples], axis=0)
+            self._imu = replace(self._samples[-1], specific_force=force)
+            self._samples.clear()
         recent = self._imu is not None and abs(stamp - self._imu.time) <= _IMU_AGE
         return Measurement(state, leg_data.frame.array("tau_est"), self._imu if recent else None)
 

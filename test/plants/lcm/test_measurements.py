@@ -126,6 +126,17 @@ def test_a_state_comes_with_the_newest_sample_of_a_unit_of_200_hz() -> None:
         np.testing.assert_allclose(imu.specific_force, imu_of(samples[k]).specific_force, atol=1e-5)
 
 
+def test_forces_between_two_states_are_averaged() -> None:
+    reader, forces = MeasurementReader(ROBOT), np.random.default_rng(1).normal(size=(3, 3))
+    for k, force in enumerate(forces):
+        reader.imu(vectornav_frame(random_state(k), a=force), 0.001 * k)
+    imu = measured_at(reader, random_state(9), 0.003).imu
+    assert imu is not None
+    assert imu.time == 0.002
+    np.testing.assert_allclose(imu.specific_force, forces.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(imu.angular_velocity, random_state(2).angular_velocity, atol=1e-6)
+
+
 def test_an_imu_that_sends_no_more_or_repeats_its_packet_has_no_sample() -> None:
     reader, state = MeasurementReader(ROBOT), random_state(1)
     assert measured_at(reader, state, 0.0).imu is None
