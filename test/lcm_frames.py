@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, Layout, encode
+from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, MICROSTRAIN, VECTORNAV, Layout, encode
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.rotation import rpy_to_quaternion
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.rotation import rpy_to_quaternion, up_in_body
+from contact_ddp_ros.robot.state import ImuSample, RobotState
+from contact_ddp_ros.robot.tree import GRAVITY
 
 ROBOT = load_robot()
 N = ROBOT.n_joints
@@ -33,5 +34,20 @@ def leg_frame(state: RobotState, layout: Layout = CHEETAH_SOFTWARE, **changes: A
 
 
 def estimate_frame(state: RobotState, layout: Layout = CHEETAH_SOFTWARE, **changes: Any) -> bytes:
-    acceleration, forces = np.array([0.1, -0.2, 9.8]), np.zeros((4, 3))
-    return encode(layout.estimate, {**conventions.estimate_values(layout, state, acceleration, forces), **changes})
+    values = conventions.estimate_values(layout, state, imu_of(state), np.zeros((4, 3)))
+    return encode(layout.estimate, {**values, **changes})
+
+
+def imu_of(state: RobotState) -> ImuSample:
+    """Sample of an inertial unit without errors, with no force but that against gravity."""
+    return ImuSample(state.time, state.angular_velocity, GRAVITY * up_in_body(state.orientation))
+
+
+def vectornav_frame(state: RobotState, **changes: Any) -> bytes:
+    sample = imu_of(state)
+    values = {"q": state.orientation, "w": sample.angular_velocity, "a": sample.specific_force}
+    return encode(VECTORNAV, {**values, **changes})
+
+
+def microstrain_frame(state: RobotState, packets: int) -> bytes:
+    return encode(MICROSTRAIN, conventions.imu_values(imu_of(state), state.orientation, packets))

@@ -189,7 +189,8 @@ class ControllerReport:
 
     def _pairs_missing(self) -> str:
         text = "states come but do not pair"
-        return f"{text}: the last {self._alone} joint_states and odom had no counterpart of their stamp"
+        other = io.ODOM if self._estimator is None else io.IMU
+        return f"{text}: the last {self._alone} joint_states and {other.name} had no counterpart of their stamp"
 
     def _event(self, now: float, level: bytes, text: str) -> None:
         time = 1e-9 * self._timebase.stamp(now)

@@ -35,6 +35,9 @@ _MAX_SECONDS = 2**31 - 1
 _QUATERNION_TOLERANCE = 1e-3
 """Tolerance of a unit quaternion's norm about one."""
 
+_UNKNOWN = -1.0
+"""First entry of the covariance of what an IMU's message does not have, by its definition."""
+
 _NOWHERE = 1e-3
 """Places [m] and headings [rad] of a body pose up to this are rounding."""
 
@@ -182,8 +185,13 @@ def imu_sample(message: Imu, time: float) -> ImuSample:
     """Sample of an IMU at the trunk's origin at `time` [s].
 
     Raises:
-        MessageError: a number is not finite.
+        MessageError: it says that it has no acceleration, or a number is not finite.
     """
+    if message.linear_acceleration_covariance[0] == _UNKNOWN:
+        raise MessageError(
+            "imu/data says, by a covariance of -1, that it has no linear acceleration: who publishes it hears of no "
+            "inertial unit; the state estimator waits for its samples"
+        )
     rate, force = (np.array([v.x, v.y, v.z]) for v in (message.angular_velocity, message.linear_acceleration))
     if not (np.isfinite(rate).all() and np.isfinite(force).all()):
         raise MessageError(f"imu holds an angular velocity of {rate} and an acceleration of {force}; allowed: numbers")
@@ -198,20 +206,21 @@ def estimate_message(state: RobotState, estimate: StateFilter) -> Odometry:
     return message
 
 
-def imu_message(state: RobotState, specific_force: Array | None) -> Imu:
-    """Message of an IMU at the trunk's origin; `specific_force` (3,) in `base_link` axes [m/s^2], if known.
+def imu_message(state: RobotState, sample: ImuSample | None) -> Imu:
+    """Message of an IMU at the trunk's origin at a state's time: the state's orientation, numbers of the sample.
 
-    A covariance of -1 says, by the message's definition, that the acceleration is not known.
+    Without a sample the angular velocity is the state's, and a covariance of -1 says, by the message's definition, that
+    the acceleration is not known.
     """
     message = Imu()
     message.header.stamp = to_stamp(state.time)
     message.header.frame_id = BASE_FRAME
     _fill(message.orientation, state.orientation)
-    _fill(message.angular_velocity, state.angular_velocity)
-    if specific_force is None:
-        message.linear_acceleration_covariance[0] = -1.0
+    _fill(message.angular_velocity, (sample or state).angular_velocity)
+    if sample is None:
+        message.linear_acceleration_covariance[0] = _UNKNOWN
     else:
-        _fill(message.linear_acceleration, specific_force)
+        _fill(message.linear_acceleration, sample.specific_force)
     return message
 
 

@@ -91,7 +91,12 @@ ODOM = Topic("odom", Odometry, NEWEST, "pose of base_link in odom, twist in base
 ESTIMATE = Topic(
     "odom/estimated", Odometry, PEOPLE, "as odom, by the controller's state estimator, with covariances; 50 per second"
 )
-IMU = Topic("imu/data", Imu, NEWEST, "orientation, angular velocity and specific force of base_link")
+IMU = Topic(
+    "imu/data",
+    Imu,
+    NEWEST,
+    "orientation, angular velocity and specific force of base_link; covariance -1: no inertial unit shows the force",
+)
 CLOCK = Topic("/clock", Clock, SHARED, "simulated time")
 JOINT_COMMAND = Topic(
     "joint_command", JointTrajectory, NEWEST, "one point, stamped as the state it answers; no positions: damping"

@@ -14,6 +14,7 @@ its records are passed on. In lock-step, which needs that clock, the emulator wa
 of its state. Time is held by sending nothing.
 """
 
+import math
 import sys
 import time as clock
 from threading import Event, Thread
@@ -34,7 +35,7 @@ from contact_ddp_ros.plants.lcm.transport import Link
 from contact_ddp_ros.robot.joints import FOOT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.known_pose import pose_report
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import contacts, imu_message, to_stamp
+from contact_ddp_ros.ros.conversions import contacts, to_stamp
 from contact_ddp_ros.ros.loop_messages import stamp_of
 from contact_ddp_ros.ros.node_config import BridgeNodeConfig
 from contact_ddp_ros.ros.plant_node import Report, RobotNode
@@ -86,6 +87,7 @@ class LcmBridgeNode(RobotNode):
         self._told_clock = -_CLOCK_PERIOD_NS
         self._measured: Measurement | None = None
         self._states = 0
+        self._imu_age = math.nan
         self._last_frame = -float("inf")
         self._told_fault: str | None = None
         self._failure: Exception | None = None
@@ -138,6 +140,8 @@ class LcmBridgeNode(RobotNode):
             self._link.subscribe(channel, lambda data: self._on_frame(self._frames.leg_data, data))
         for channel in {layout.estimate_channel for layout in layouts}:
             self._link.subscribe(channel, lambda data: self._on_frame(self._frames.estimate, data))
+        for channel in {channel for layout in layouts for channel in layout.imus}:
+            self._link.subscribe(channel, lambda data: self._on_frame(self._frames.imu, data))
         for channel in {layout.command_channel for layout in layouts} - {""}:
             self._link.subscribe(channel, self._on_executed)
 
@@ -197,9 +201,8 @@ class LcmBridgeNode(RobotNode):
         if not self._known_pose:
             self._known_pose = pose_report(self._robot, measured.state.joint_positions)
             self.node.get_logger().info(f"joints at first: {self._known_pose}")
-        self._send_state(measured.state, measured.torques)
-        if self._imu.get_subscription_count():
-            self._imu.publish(imu_message(measured.state, measured.specific_force))
+        self._send_state(measured.state, measured.torques, measured.imu)
+        self._imu_age = math.nan if measured.imu is None else measured.state.time - measured.imu.time
 
     def _on_command(self, message: bytes) -> None:
         now, stamp = self._now(), 1e-9 * stamp_of(message)
@@ -275,6 +278,7 @@ class LcmBridgeNode(RobotNode):
         values = {
             "layout": "" if layout is None else layout.name,
             "states since the last report": states,
+            "age of the IMU's sample [ms]": round(1e3 * self._imu_age, 1),
             "refused frames and commands": self._malformed,
             "enabled": guard.enabled,
             "fault": guard.fault or "",

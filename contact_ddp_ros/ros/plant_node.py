@@ -8,7 +8,6 @@ damp when none came for a while.
 
 import math
 import time as clock
-from dataclasses import replace
 from threading import Event, Lock, Semaphore
 from typing import Any
 
@@ -87,12 +86,11 @@ class RobotNode:
             self._holds.pop(0)
             self._paused = True
 
-    def _send_state(self, state: RobotState, torques: np.ndarray, imu: ImuSample | None = None) -> None:
+    def _send_state(self, state: RobotState, torques: np.ndarray, imu: ImuSample | None) -> None:
         """Joint states last: whoever waits for them then has the rest, too."""
         stamp = time_ns(state.time)
-        if imu is not None:
-            measured = replace(state, angular_velocity=imu.angular_velocity)
-            self._imu.publish(imu_message(measured, imu.specific_force))
+        if self._imu.get_subscription_count():
+            self._imu.publish(imu_message(state, imu))
         self._odometry.publish(self._writer.odometry(stamp, state))
         self._joints.publish(self._writer.joint_states(stamp, state, torques))
 

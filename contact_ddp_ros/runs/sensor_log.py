@@ -1,9 +1,9 @@
-"""Sensor logs of others: IMU, joints and odometry from a ROS 1 or ROS 2 bag, MCAP file or folder, without ROS.
+"""Sensor logs of others: IMU, joints and odometry from a ROS 1 or ROS 2 bag, MCAP file or folder, or LCM log.
 
 Joints may come in any order, in parts and beside others; each is interpolated to the stamps of the IMU.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import ReplayError
+from contact_ddp_ros.base.errors import LinkError, ReplayError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
+from contact_ddp_ros.plants.lcm.codec import DEFINITIONS, LAYOUTS, Frame, decode
+from contact_ddp_ros.plants.lcm.conventions import imu_sample
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 
@@ -20,6 +22,8 @@ Array = NDArray[np.float64]
 
 IMU, JOINTS, ODOMETRY = "sensor_msgs/msg/Imu", "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 
+Rows = dict[str, list[tuple[float, Any]]]
+"""Stamps [s] and numbers of the messages, by their type."""
 
 _OVERLAP = 0.9
 """Least share of the IMU's samples that have joints before and after them."""
@@ -52,28 +56,21 @@ class SensorLog:
 
 
 def read_log(path: Path, topics: dict[str, str] | None = None) -> SensorLog:
-    """Sensors from a bag: the folder of a ROS 2 bag, an MCAP file's folder, or a ROS 1 bag file.
+    """Sensors from a bag (the folder of a ROS 2 bag, an MCAP file's folder, a ROS 1 bag file) or a file of lcm-logger.
 
     Args:
         path: of the log.
-        topics: names by message type, for a type that has several topics in the log.
+        topics: names by message type, for a type that has several topics in the log; of an LCM log, channels.
 
     Raises:
         ReplayError: the log cannot be read, lacks a topic, a joint or the joints' efforts, or has several topics of a
             type and none was named.
     """
-    from rosbags.highlevel import AnyReader, AnyReaderError
-    from rosbags.typesys import Stores, get_typestore
+    from rosbags.highlevel import AnyReaderError
 
     try:
-        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
-            found = {kind: _topic(reader.connections, kind, (topics or {}).get(kind)) for kind in _ROWS}
-            rows: dict[str, list[Any]] = {kind: [] for kind in _ROWS}
-            chosen = [one for one in reader.connections if one.topic == found.get(one.msgtype)]
-            for connection, _, raw in reader.messages(chosen):
-                message = reader.deserialize(raw, connection.msgtype)
-                rows[connection.msgtype].append((_stamp(message), _ROWS[connection.msgtype](message)))
-    except (AnyReaderError, OSError, KeyError, ValueError) as error:
+        rows = (_lcm_rows if _is_lcm(path) else _bag_rows)(path, topics or {})
+    except (AnyReaderError, ImportError, LinkError, OSError, KeyError, ValueError) as error:
         raise ReplayError(f"cannot read the log {path}: {error}") from error
     imu, joints = _sorted(path, IMU, rows[IMU]), rows[JOINTS]
     _check_overlap(path, imu[:, 0], np.array([stamp for stamp, _ in joints]))
@@ -82,6 +79,67 @@ def read_log(path: Path, topics: dict[str, str] | None = None) -> SensorLog:
     start = float(imu[0, 0])
     odometry[:, 0] -= start
     return SensorLog(imu[:, 0] - start, imu[:, 1:4], imu[:, 4:7], positions, velocities, efforts, odometry)
+
+
+def _bag_rows(path: Path, topics: Mapping[str, str]) -> Rows:
+    from rosbags.highlevel import AnyReader
+    from rosbags.typesys import Stores, get_typestore
+
+    with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+        found = _chosen([(one.msgtype, one.topic) for one in reader.connections], topics)
+        rows: Rows = {kind: [] for kind in _ROWS}
+        chosen = [one for one in reader.connections if one.topic == found.get(one.msgtype)]
+        for connection, _, raw in reader.messages(chosen):
+            message = reader.deserialize(raw, connection.msgtype)
+            rows[connection.msgtype].append((_stamp(message), _ROWS[connection.msgtype](message)))
+    return rows
+
+
+def _is_lcm(path: Path) -> bool:
+    """True for a file that begins as an LCM log does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_LCM_SYNC)) == _LCM_SYNC
+
+
+def _lcm_rows(path: Path, channels: Mapping[str, str]) -> Rows:
+    """Rows of the frames on the channels of the robot's layouts; stamps are those of the logger."""
+    import lcm
+
+    series: dict[tuple[str, str], list[tuple[float, Any]]] = {}
+    packets: int | None = None
+    for event in lcm.EventLog(str(path)):
+        if event.channel not in _LCM_CHANNELS:
+            continue
+        frame = decode(event.data, DEFINITIONS)
+        for kind, row in _frame_rows(frame):
+            if kind == IMU:
+                counted = frame.values.get("good_packets", event.eventnum)
+                if counted == packets:
+                    continue
+                packets = counted
+            series.setdefault((kind, event.channel), []).append((1e-6 * event.timestamp, row))
+    found = _chosen(list(series), channels)
+    return {kind: series.get((kind, found[kind]), []) for kind in _ROWS}
+
+
+def _frame_rows(frame: Frame) -> Iterator[tuple[str, Any]]:
+    """Message types in whose place a frame stands, and their numbers."""
+    if "tau_est" in frame.values:
+        columns = np.stack([frame.array(name) for name in ("q", "qd", "tau_est")], axis=1)
+        yield JOINTS, dict(zip(JOINT_NAMES, columns.tolist(), strict=True))
+    if "vBody" in frame.values:
+        yield ODOMETRY, [*frame.array("p"), *np.roll(frame.array("quat"), -1), *frame.array("vBody")]
+    if (sample := imu_sample(frame, 0.0)) is not None:
+        yield IMU, [*sample.angular_velocity, *sample.specific_force]
+
+
+_LCM_CHANNELS = {channel for one in LAYOUTS.values() for channel in (one.leg_channel, one.estimate_channel, *one.imus)}
+"""Channels of the robot's sensors and estimate."""
+
+_LCM_SYNC = b"\xed\xa1\xda\x01"
+"""First bytes of every event of an LCM log."""
 
 
 def _check_overlap(path: Path, imu: Array, joints: Array) -> None:
@@ -95,9 +153,13 @@ def _check_overlap(path: Path, imu: Array, joints: Array) -> None:
         )
 
 
-def _topic(connections: Sequence[Any], kind: str, wanted: str | None) -> str:
-    """Topic of a message type; empty where there is none."""
-    names = sorted({one.topic for one in connections if one.msgtype == kind})
+def _chosen(there: Sequence[tuple[str, str]], wanted: Mapping[str, str]) -> dict[str, str]:
+    """Topics by message type, out of the types and topics that are there; empty for a type that is not."""
+    return {kind: _topic({topic for one, topic in there if one == kind}, kind, wanted.get(kind)) for kind in _ROWS}
+
+
+def _topic(there: set[str], kind: str, wanted: str | None) -> str:
+    names = sorted(there)
     if wanted is not None:
         if wanted not in names:
             raise ReplayError(f"the log has no {kind} on {wanted}; it has them on {', '.join(names) or 'no topic'}")

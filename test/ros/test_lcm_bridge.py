@@ -4,22 +4,27 @@ import dataclasses
 import signal
 import time as clock
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
 import pytest
-from lcm_frames import ROBOT, N, estimate_frame, leg_frame
+from lcm_frames import ROBOT, N, estimate_frame, leg_frame, microstrain_frame
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from ros_graph import PATIENCE, PERIOD, NodeMaker
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
+from benchmarks.loop.estimation import SENSORS
+from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     LEG_CONTROL_COMMAND,
+    MICROSTRAIN,
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     WALK_THESE_WAYS,
@@ -39,6 +44,7 @@ from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
+from contact_ddp_ros.runs.sensor_log import read_log
 
 STATE = dataclasses.replace(ROBOT.standing_state(), linear_velocity=np.array([0.1, 0.2, 0.3]))
 STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
@@ -62,7 +68,7 @@ class Robot:
         self.link.subscribe(TARGETS_CHANNEL, lambda data: self.targets.append(decode(data, [PD_TAU_TARGETS])))
         self.targets: list[Frame] = []
         self.layout: Layout = WALK_THESE_WAYS
-        self.sending, self.ended = Event(), Event()
+        self.sending, self.ended, self.imu_on = Event(), Event(), Event()
         self.node = make_node("controller_side")
         executor.add_node(self.node)
         self.executor = executor
@@ -83,8 +89,12 @@ class Robot:
         self.joints.append(message)
 
     def _speak(self) -> None:
+        packets = 0
         while not self.ended.is_set():
             if self.sending.is_set():
+                packets += int(self.imu_on.is_set())
+                for channel in [one for one, unit in self.layout.imus.items() if unit is MICROSTRAIN]:
+                    self.link.publish(channel, microstrain_frame(STATE, packets))
                 self.link.publish(self.layout.leg_channel, leg_frame(STATE, self.layout))
                 self.link.publish(self.layout.estimate_channel, estimate_frame(STATE, self.layout))
             clock.sleep(5.0 * PERIOD)
@@ -167,6 +177,45 @@ def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
     assert recording.solves["ok"].all()
 
 
+@pytest.mark.slow
+def test_the_robot_trots_on_the_estimate_from_the_imu_over_lcm(tmp_path: Path) -> None:
+    overrides = {"planner.gait.name": "trot", "bridge.guard.soft_start": 0.1, **SENSORS}
+    run = {"duration": 5.0, "speed": ((0.0, 0.5),), "overrides": overrides}
+    ticks = run_demo(RunOptions(backend="lcm", state="estimated", **run), Recorder(), tmp_path / "bag").ticks
+    late = ticks["time"] > 3.0
+    way = np.diff(ticks["position"][late][[0, -1], 0])[0]
+    assert way / np.ptp(ticks["time"][late]) == pytest.approx(0.5, rel=0.03), "by the emulator's truth"
+    log = read_log(tmp_path / "bag")
+    estimated = np.array([state.linear_velocity for state in log.states(StateEstimator(ROBOT))])
+    true = [np.interp(log.times, log.odometry[:, 0], log.odometry[:, k]) for k in (8, 9, 10)]
+    errors = (estimated - np.stack(true, axis=1))[log.times > 3.0]
+    assert np.sqrt((errors**2).mean(axis=0)).max() < 0.02
+
+
+def test_a_controller_on_the_estimate_says_that_it_waits_for_an_imu_and_damps_without(
+    robot: Robot, bridge: Callable[..., NodeProcesses]
+) -> None:
+    robot.layout = CHEETAH_SOFTWARE
+    started = bridge()
+    started.start("controller", {"node.state": "imu"})
+    stand = robot.node.create_client(Trigger, io.STAND.name)
+    assert stand.wait_for_service(PATIENCE)
+    robot.sending.set()
+
+    def answer() -> Trigger.Response:
+        future = stand.call_async(Trigger.Request())
+        robot.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        return future.result()
+
+    waits = "inertial unit; the state estimator waits for its samples"
+    robot.until(lambda: waits in answer().message)
+    robot.imu_on.set()
+    robot.until(lambda: answer().success)
+    robot.imu_on.clear()
+    robot.until(lambda: waits in answer().message)
+    assert "damping: " in started.log("controller")
+
+
 def test_states_are_stamped_on_receipt(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
     bridge()
     began = clock.time()
@@ -182,7 +231,7 @@ def test_states_are_stamped_on_receipt(robot: Robot, bridge: Callable[..., NodeP
     np.testing.assert_allclose(state.joint_positions, STATE.joint_positions, atol=1e-6)
     np.testing.assert_allclose(state.linear_velocity, STATE.linear_velocity, atol=1e-6)
     np.testing.assert_allclose(pairs[-1][0].effort, np.linspace(-5.0, 5.0, N), atol=1e-6)
-    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.8, abs=1e-5)
+    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.81, abs=1e-5)
 
 
 def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:

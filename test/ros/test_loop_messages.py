@@ -16,7 +16,7 @@ from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import load_robot
-from contact_ddp_ros.robot.state import JointCommand, RobotState
+from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros.conversions import (
     estimate_message,
     imu_message,
@@ -167,7 +167,8 @@ def test_later_messages_are_read_in_place_whatever_the_padding_holds(monkeypatch
 
 
 def imu_and_joints(state: RobotState, force: np.ndarray) -> tuple[JointState, Imu]:
-    return joint_state_message(state, np.arange(12.0)), imu_message(state, force)
+    sample = ImuSample(state.time, state.angular_velocity, force)
+    return joint_state_message(state, np.arange(12.0)), imu_message(state, sample)
 
 
 @settings(deadline=None)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import lcm
 import numpy as np
 import pytest
 from rosbags.rosbag1 import Writer as Writer1
@@ -13,6 +14,8 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli.estimate import ESTIMATE_FILE, FIGURE_FILE
 from contact_ddp_ros.base.errors import ReplayError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
+from contact_ddp_ros.plants.lcm import conventions
+from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, MICROSTRAIN, encode
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
@@ -110,6 +113,42 @@ def test_a_log_gives_the_estimate_that_the_robot_had(walk: list[tuple], tmp_path
     assert last.position == pytest.approx(true.position - walk[0][3].position * [1, 1, 0], abs=0.06)
     assert last.linear_velocity == pytest.approx(true.linear_velocity, abs=0.05)
     assert log.odometry[-1, 1:4] == pytest.approx(walk[-10][3].position, abs=0.02)
+
+
+def lcm_log(path: Path, walk: list[tuple], broken: bool = False) -> Path:
+    """A log of lcm-logger: legs and estimate at every tick, the unit's packets twice each, and another channel."""
+    log, robot = lcm.EventLog(str(path), "w"), load_robot()
+    for k, (imu, state, torques, true) in enumerate(walk):
+        unit = conventions.imu_values(imu, true.orientation, 1 + k)
+        told = conventions.estimate_values(CHEETAH_SOFTWARE, true, imu, np.zeros((4, 3)))
+        legs = encode(CHEETAH_SOFTWARE.leg_data, conventions.leg_data_values(robot, state, torques))
+        frames = [("leg_control_data", legs[:-1] if broken else legs), ("spi_data", b"something else")]
+        frames += [("microstrain", encode(MICROSTRAIN, unit))] * 2
+        frames += [("state_estimator", encode(CHEETAH_SOFTWARE.estimate, told))]
+        for n, (channel, data) in enumerate(frames):
+            log.write_event(round(1e6 * (START + imu.time)) + 20 * n, channel, data)
+    log.close()
+    return path
+
+
+@pytest.mark.slow
+def test_a_log_of_lcm_gives_the_same_estimate(walk: list[tuple], tmp_path: Path) -> None:
+    log = read_log(lcm_log(tmp_path / "lcmlog-2026-01-01.00", walk))
+    assert len(log.times) == len(walk), "a repeated packet is no sample"
+    *_, last = log.states(StateEstimator(load_robot()))
+    true = walk[-1][3]
+    assert last.position == pytest.approx(true.position - walk[0][3].position * [1, 1, 0], abs=0.06)
+    assert last.linear_velocity == pytest.approx(true.linear_velocity, abs=0.05)
+    assert log.odometry[-1, 1:] == pytest.approx(
+        np.concatenate([true.position, true.orientation, true.linear_velocity]), abs=1e-5
+    )
+    with pytest.raises(ReplayError, match="them on microstrain"):
+        read_log(tmp_path / "lcmlog-2026-01-01.00", {IMU: "hw_vectornav"})
+    with pytest.raises(ReplayError, match="leg_control_data_lcmt of 239 bytes; allowed: 240"):
+        read_log(lcm_log(tmp_path / "broken", walk[:9], broken=True))
+    (tmp_path / "empty").write_bytes(b"\xed\xa1\xda\x01")
+    with pytest.raises(ReplayError, match="no topic of sensor_msgs/msg/Imu"):
+        read_log(tmp_path / "empty")
 
 
 @pytest.mark.slow

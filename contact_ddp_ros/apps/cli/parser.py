@@ -349,10 +349,13 @@ def _add_estimate(words: Any) -> None:
         "estimate:run",
         "state estimator on a recorded log of IMU and joints",
         "Run the state estimator on a log: a ROS 2 bag (MCAP or SQLite), or a ROS 1 bag. It needs sensor_msgs/Imu, at "
-        "the trunk's origin and in its axes, and sensor_msgs/JointState with efforts; nav_msgs/Odometry is compared.",
+        "the trunk's origin and in its axes, and sensor_msgs/JointState with efforts; nav_msgs/Odometry is compared. "
+        "Or a file of lcm-logger with the robot's channels (docs/robot.md).",
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="folder or file of the log")
     for name in ("imu", "joints", "odom"):
-        parser.add_argument(f"--{name}", default="", metavar="TOPIC", help="where the log has several of its type")
+        parser.add_argument(
+            f"--{name}", default="", metavar="TOPIC", help="or channel, where the log has several of its type"
+        )
     add_options(parser, "robot", "parameters")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="new or empty folder (default: out/estimate-<time>)")

@@ -51,6 +51,8 @@ class Layout:
         estimate: position p and linear velocity vWorld of the trunk in the world, vBody and omegaBody in the trunk's
             axes, quat (w, x, y, z) from trunk to world, rpy its ZYX angles.
         leg_channel, estimate_channel: where they are published.
+        imus: types of inertial units by the channels where they are published, of which a robot has one or none; empty
+            where the estimate has the unit's numbers.
         command_channel: where `LEG_CONTROL_COMMAND` is, what the drives are commanded; empty where nobody tells.
     """
 
@@ -59,6 +61,7 @@ class Layout:
     estimate: Definition
     leg_channel: str
     estimate_channel: str
+    imus: Mapping[str, Definition]
     command_channel: str = ""
 
 
@@ -75,12 +78,32 @@ _LEG_DATA = _floats("q qd p v tau_est", N_JOINTS)
 _ESTIMATE = (*_floats("p vWorld vBody rpy omegaBody omegaWorld", 3), Field("quat", "float", 4))
 _ACCELERATIONS = (Field("contact_estimate", "float", N_LEGS), *_floats("aBody aWorld", 3))
 
+MICROSTRAIN = Definition(
+    "microstrain_lcmt",
+    (
+        Field("quat", "float", 4),
+        *_floats("rpy omega acc", 3),
+        *(Field(f"{one}_packets", "int64_t") for one in ("good", "bad")),
+    ),
+)
+"""Newest numbers of the unit that Cheetah-Software reads as it is distributed, 1000 times a second, in trunk axes.
+
+Angular velocity `omega`, specific force `acc`; packets of the unit are counted, without one the numbers repeat.
+"""
+
+VECTORNAV = Definition("vectornav_lcmt", (Field("q", "float", 4), *_floats("w a", 3)))
+"""A sample of the unit that it reads where it is built without `USE_MICROSTRAIN`, 200 times a second, in trunk axes.
+
+Attitude `q` (x, y, z, w), angular velocity `w`, specific force `a`.
+"""
+
 CHEETAH_SOFTWARE = Layout(
     "cheetah_software",
     Definition("leg_control_data_lcmt", _LEG_DATA),
     Definition("state_estimator_lcmt", _ESTIMATE),
     "leg_control_data",
     "state_estimator",
+    {"microstrain": MICROSTRAIN, "hw_vectornav": VECTORNAV},
     "leg_control_command",
 )
 
@@ -90,6 +113,7 @@ WALK_THESE_WAYS = Layout(
     Definition("state_estimator_lcmt with accelerations and stamps", (*_ESTIMATE, *_ACCELERATIONS, *_STAMPS)),
     "leg_control_data",
     "state_estimator_data",
+    {},
 )
 
 LAYOUTS = {layout.name: layout for layout in (CHEETAH_SOFTWARE, WALK_THESE_WAYS)}
@@ -139,7 +163,7 @@ ROBOT_EMULATOR = "robot_emulator"
 """Name of the emulator as a program, and of its section in a parameter file."""
 
 DEFINITIONS = (
-    *(definition for layout in LAYOUTS.values() for definition in (layout.leg_data, layout.estimate)),
+    *(one for layout in LAYOUTS.values() for one in (layout.leg_data, layout.estimate, *layout.imus.values())),
     LEG_CONTROL_COMMAND,
     PD_TAU_TARGETS,
     EMULATOR_TICK,

@@ -17,8 +17,9 @@ from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm.codec import WALK_THESE_WAYS, Frame, Layout
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
-from contact_ddp_ros.robot.state import STATE_PARTS, DriveGains, JointCommand, RobotState
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, up_in_body, wrap_angle
+from contact_ddp_ros.robot.state import STATE_PARTS, DriveGains, ImuSample, JointCommand, RobotState
+from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,10 @@ _ANGLE_TOLERANCE: Final = 0.02
 """Tolerance of roll, pitch and yaw about those of the quaternion [rad]."""
 _VELOCITY_TOLERANCE: Final = 0.05
 """Tolerance of the velocity in the world about the one in the trunk's axes, turned [m/s]."""
+_IMU_MEMBERS: Final = (("omega", "acc"), ("w", "a"), ("omegaBody", "aBody"))
+"""Members with an inertial unit's angular velocity and specific force, by type of frame."""
+_REST_FORCE, _REST_RATE, _LEAST_COSINE = 0.5, 0.5, 0.5
+"""Trunk at rest: largest deviation from gravity [m/s^2] and rate [rad/s]; least cosine between up and its force."""
 _CONTACT_FORCE: Final = 1.0
 """A foot that carries more is said to be in contact [N]."""
 _MID_STANCE: Final = 0.5
@@ -67,9 +72,29 @@ def robot_state(leg_data: Frame, estimate: Frame, time: float) -> RobotState:
     )
 
 
-def specific_force(estimate: Frame) -> Array | None:
-    """(3,) specific force of the accelerometer in trunk axes [m/s^2]; None where the layout lacks it."""
-    return estimate.array("aBody") if "aBody" in estimate.values else None
+def imu_sample(frame: Frame, time: float) -> ImuSample | None:
+    """Sample of the inertial unit in a frame received at `time` [s]; None where it has none, or was never filled in.
+
+    The robot's own estimator takes the same numbers for the trunk's, in its axes and with +g along z at rest.
+    """
+    for rate, force in _IMU_MEMBERS:
+        if force in frame.values and frame.array(force).any() and frame.values.get("good_packets", 1) > 0:
+            return ImuSample(time, frame.array(rate), frame.array(force))
+    return None
+
+
+def imu_disagreement(sample: ImuSample, orientation: Array) -> str | None:
+    """Description of what a sample of a trunk at rest shows in place of gravity, which an orientation (4,) gives."""
+    force, up = sample.specific_force, up_in_body(orientation)
+    size = float(np.linalg.norm(force))
+    if abs(size - GRAVITY) > _REST_FORCE or np.linalg.norm(sample.angular_velocity) > _REST_RATE:
+        return None
+    if force @ up >= _LEAST_COSINE * size:
+        return None
+    return (
+        f"at rest the IMU shows {_text(force)} m/s^2, and up is {_text(up)} in the trunk's axes by the robot's "
+        "quaternion: axes or sign of the IMU differ"
+    )
 
 
 def disagreement(robot: Robot, leg_data: Frame, estimate: Frame) -> str | None:
@@ -114,13 +139,13 @@ def leg_data_values(robot: Robot, state: RobotState, torques: Array) -> dict[str
     return {"q": q, "qd": v, "p": feet.ravel(), "v": velocities.ravel(), "tau_est": torques}
 
 
-def estimate_values(layout: Layout, state: RobotState, acceleration: Array, contact_forces: Array) -> dict[str, Any]:
+def estimate_values(layout: Layout, state: RobotState, imu: ImuSample, contact_forces: Array) -> dict[str, Any]:
     """Members of the estimator frame of a robot in `state`.
 
     Args:
-        layout: its family; only one of them has the following two.
+        layout: its family; only one of them has the following two, and the angular velocity of the IMU.
         state: of the robot.
-        acceleration: (3,) shown by the accelerometer in trunk axes [m/s^2].
+        imu: sample of the inertial unit.
         contact_forces: (4, 3) on the feet [N].
     """
     rotation = quaternion_to_matrix(state.orientation)
@@ -137,10 +162,18 @@ def estimate_values(layout: Layout, state: RobotState, acceleration: Array, cont
         loaded = np.linalg.norm(contact_forces, axis=1) > _CONTACT_FORCE
         values |= {
             "contact_estimate": loaded.astype(float),
-            "aBody": acceleration,
-            "aWorld": rotation @ acceleration,
+            "omegaBody": imu.angular_velocity,
+            "omegaWorld": rotation @ imu.angular_velocity,
+            "aBody": imu.specific_force,
+            "aWorld": rotation @ imu.specific_force,
         }
     return values
+
+
+def imu_values(sample: ImuSample, orientation: Array, packets: int) -> dict[str, Any]:
+    """Members of a `MICROSTRAIN` frame of a sample and an orientation (4,), after a number of packets."""
+    attitude = {"quat": np.roll(orientation, 1), "rpy": quaternion_to_rpy(orientation)}
+    return {**attitude, "omega": sample.angular_velocity, "acc": sample.specific_force, "good_packets": packets}
 
 
 def stamps(time: float, number: int) -> dict[str, int]:

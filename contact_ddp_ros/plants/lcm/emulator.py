@@ -2,7 +2,7 @@
 
 It emulates the robot's own computer: it publishes joints and estimate at 500 Hz, executes the torque targets that it
 receives, and damps when none has arrived within a timeout. Malformed frames are ignored. Where its layout has a channel
-for it, it tells what its drives are commanded.
+for it, it tells what its drives are commanded, and what its inertial unit shows; otherwise the estimate has that.
 
 In real time it keeps to the wall clock. As Cheetah-Software does, it may begin with an initial pose, to which it brings
 the legs by itself, whatever targets come. Then, until the first targets come, it hangs, as a robot on its gantry: time
@@ -41,6 +41,7 @@ from contact_ddp_ros.plants.lcm.codec import (
     EMULATOR_TICK,
     LAYOUTS,
     LEG_CONTROL_COMMAND,
+    MICROSTRAIN,
     PD_TAU_TARGETS,
     TARGETS_CHANNEL,
     TICK_CHANNEL,
@@ -82,6 +83,9 @@ class RobotEmulatorConfig(SimOptions):
     layout: str = parameter(CHEETAH_SOFTWARE.name, choices=tuple(LAYOUTS), description="message types that it uses")
     lockstep: bool = parameter(False, description="wait for the targets that answer each state")
     period: float = parameter(0.002, low=0.0005, high=0.02, unit="s", description="time between two states")
+    imu_period: float = parameter(
+        0.002, low=0.0005, high=0.1, unit="s", description="time between two samples of the inertial unit"
+    )
     targets_timeout: float = parameter(
         0.03, low=0.002, high=1.0, unit="s", description="time without targets after which the robot damps by itself"
     )
@@ -119,6 +123,8 @@ class RobotEmulator:
         self._initial_pose = np.tile(_INITIAL_POSE, len(LEG_NAMES))
         self._initial_pose[:: len(_INITIAL_POSE)] *= [1.0 if name.endswith("l") else -1.0 for name in LEG_NAMES]
         self._executed: _Commanded | None = None
+        self._imu = self._simulator.imu()
+        self._samples = 1
         self._count = 0
         self._late = False
         self.malformed = 0
@@ -183,9 +189,16 @@ class RobotEmulator:
             "foot_heights": truth.foot_heights,
             "contact_forces": forces.ravel(),
         }
+        if self.time - self._imu.time >= self._config.imu_period - 1e-9:
+            self._imu = simulator.imu()
+            self._samples += 1
         legs = conventions.leg_data_values(self._robot, state, torques)
-        trunk = conventions.estimate_values(layout, state, truth.specific_force, forces)
+        trunk = conventions.estimate_values(layout, state, self._imu, forces)
         self._link.publish(TICK_CHANNEL, encode(EMULATOR_TICK, tick))
+        for channel, unit in layout.imus.items():
+            if unit is MICROSTRAIN:
+                values = conventions.imu_values(self._imu, state.orientation, self._samples)
+                self._link.publish(channel, encode(unit, values))
         if layout.command_channel and self._executed is not None:
             executed = conventions.executed_values(*self._executed)
             self._link.publish(layout.command_channel, encode(LEG_CONTROL_COMMAND, executed))

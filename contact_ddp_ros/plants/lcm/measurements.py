@@ -3,18 +3,22 @@
 Joints and estimate come as two frames per tick of the robot, in an order that is its own. A state is complete when both
 have come within a fraction of a tick; after a lost frame the lonely one is forgotten, so the two never drift apart.
 The older of the two receipts is the stamp.
+
+An inertial unit has a rate of its own: a state comes with its newest sample, whose stamp tells how old that is, and
+with the mean of the forces since the state before.
 """
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError, ParameterError
 from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import LAYOUTS, Frame, Layout, decode
+from contact_ddp_ros.plants.lcm.codec import LAYOUTS, Definition, Frame, Layout, decode
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import ImuSample, RobotState
 
 Array = NDArray[np.float64]
 
@@ -23,6 +27,12 @@ AUTO = "auto"
 
 _TOLERANCE = 0.001
 """Largest time between the two frames of one tick: half a tick at 500 Hz [s]."""
+
+_IMU_AGE = 0.02
+"""Largest age of a sample that is handed on with a state: four periods of a unit at 200 Hz [s]."""
+
+_SAMPLES = 20
+"""Samples between two states that count: of a unit at 1000 Hz, those of the age above."""
 
 _CHECK_PERIOD = 1.0
 """Time between two looks whether the robot's redundant numbers agree [s]."""
@@ -35,12 +45,12 @@ class Measurement:
     Attributes:
         state: stamped on receipt.
         torques: (12,) as the robot estimates them [N m].
-        specific_force: (3,) shown by the accelerometer in trunk axes [m/s^2]; None where the layout has none.
+        imu: newest sample of the inertial unit, stamped on receipt; None where none has come for 20 ms.
     """
 
     state: RobotState
     torques: Array
-    specific_force: Array | None
+    imu: ImuSample | None
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,10 @@ class MeasurementReader:
         self._layout = LAYOUTS.get(layout)
         self._leg_data: _Received | None = None
         self._estimate: _Received | None = None
+        self._state: RobotState | None = None
+        self._unit: tuple[Definition, int | None] | None = None
+        self._imu: ImuSample | None = None
+        self._samples: deque[ImuSample] = deque(maxlen=_SAMPLES)
         self._checked = -np.inf
 
     @property
@@ -99,6 +113,26 @@ class MeasurementReader:
         self._estimate = _Received(stamp, frame)
         return self._complete()
 
+    def imu(self, data: bytes, stamp: float) -> None:
+        """Process a frame of an inertial unit received at `stamp` [s]; the first unit that has a sample is believed.
+
+        Raises:
+            LinkError: the frame is malformed or of another layout, or gravity contradicts the robot's orientation.
+        """
+        frame = decode(data, [unit for layout in self._believed() for unit in layout.imus.values()])
+        sample, packets = conventions.imu_sample(frame, stamp), frame.values.get("good_packets")
+        unit, counted = self._unit or (frame.definition, None)
+        repeated = packets is not None and packets == counted
+        if sample is not None and frame.definition == unit and not repeated:
+            self._unit = unit, packets
+            self._take(sample)
+
+    def _take(self, sample: ImuSample) -> None:
+        found = None if self._state is None else conventions.imu_disagreement(sample, self._state.orientation)
+        if found is not None:
+            raise LinkError(f"the robot and we do not mean the same: {found}")
+        self._samples.append(sample)
+
     def _believed(self) -> list[Layout]:
         return list(LAYOUTS.values()) if self._layout is None else [self._layout]
 
@@ -116,7 +150,15 @@ class MeasurementReader:
         stamp = min(leg_data.stamp, estimate.stamp)
         state = conventions.robot_state(leg_data.frame, estimate.frame, stamp)
         self._agree(leg_data.frame, estimate.frame, stamp)
-        return Measurement(state, leg_data.frame.array("tau_est"), conventions.specific_force(estimate.frame))
+        self._state = state
+        if (own := conventions.imu_sample(estimate.frame, stamp)) is not None:
+            self._take(own)
+        if self._samples:
+            force = np.mean([sample.specific_force for sample in self._samples], axis=0)
+            self._imu = replace(self._samples[-1], specific_force=force)
+            self._samples.clear()
+        recent = self._imu is not None and abs(stamp - self._imu.time) <= _IMU_AGE
+        return Measurement(state, leg_data.frame.array("tau_est"), self._imu if recent else None)
 
     def _agree(self, leg_data: Frame, estimate: Frame, stamp: float) -> None:
         """Now and then, and again and again after a contradiction: no state passes before they agree."""

@@ -18,7 +18,9 @@ from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     DEFINITIONS,
     LEG_CONTROL_COMMAND,
+    MICROSTRAIN,
     PD_TAU_TARGETS,
+    VECTORNAV,
     WALK_THESE_WAYS,
     Codec,
     Definition,
@@ -30,11 +32,13 @@ from contact_ddp_ros.plants.lcm.codec import (
 PUBLISHED = [
     (CHEETAH_SOFTWARE.leg_data, 0x4FA4EEB480FBD94F, 240),
     (CHEETAH_SOFTWARE.estimate, 0x86530874C8755CB7, 88),
+    (MICROSTRAIN, 0xE21531EA1392FAAA, 68),
+    (VECTORNAV, 0xEAF20DBD97EFD7B9, 40),
     (LEG_CONTROL_COMMAND, 0x277F792B531376CF, 480),
     (PD_TAU_TARGETS, 0xDB10251DE2523982, 536),
     (WALK_THESE_WAYS.estimate, 0xD50F90505DFFCB6D, 152),
 ]
-"""Type, fingerprint and bytes after it, as published with the robot's software."""
+"""Type, fingerprint and bytes after it, as lcm-gen gives them for the definitions of the robot's software."""
 
 
 def random_values(definition: Definition, seed: int) -> dict[str, Any]:

@@ -1,16 +1,27 @@
 """States from frames: paired, stamped on receipt, of one layout, agreeing; nothing else comes through."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lcm_frames import ROBOT, N, estimate_frame, leg_frame, random_state
+from lcm_frames import (
+    ROBOT,
+    N,
+    estimate_frame,
+    imu_of,
+    leg_frame,
+    microstrain_frame,
+    random_state,
+    vectornav_frame,
+)
 
 from contact_ddp_ros.base.errors import LinkError, ParameterError
 from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, LAYOUTS, WALK_THESE_WAYS, Layout
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
+from contact_ddp_ros.robot.state import RobotState
 
 PERIOD = 0.002
 TICKS = [(state, leg_frame(state), estimate_frame(state)) for state in map(random_state, range(40))]
@@ -31,7 +42,7 @@ def test_a_pair_is_stamped_with_the_first_receipt(layout: Layout, first: str) ->
     assert measured.state.time == 5.0
     assert reader.layout is layout
     np.testing.assert_allclose(measured.torques, np.linspace(-5.0, 5.0, N), atol=1e-6)
-    assert (measured.specific_force is None) == (layout is CHEETAH_SOFTWARE)
+    assert (measured.imu is None) == (layout is CHEETAH_SOFTWARE)
 
 
 @given(lost=st.sets(st.tuples(st.integers(0, len(TICKS) - 1), st.booleans()), max_size=12))
@@ -92,6 +103,75 @@ def test_after_forgetting_only_new_frames_pair() -> None:
     reader.leg_data(leg_frame(state), 0.0)
     reader.forget()
     assert reader.estimate(estimate_frame(state), 0.0) is None
+
+
+def measured_at(reader: MeasurementReader, state: RobotState, time: float) -> Measurement:
+    reader.leg_data(leg_frame(state), time)
+    measured = reader.estimate(estimate_frame(state), time)
+    assert measured is not None
+    return measured
+
+
+def test_a_state_comes_with_the_newest_sample_of_a_unit_of_200_hz() -> None:
+    reader, samples = MeasurementReader(ROBOT), [random_state(seed) for seed in range(20)]
+    reader.imu(vectornav_frame(samples[0]), 0.0)
+    for tick in range(50):
+        time, k = tick * PERIOD, int(tick * PERIOD / 0.005 + 1e-9)
+        if tick and int((time - PERIOD) / 0.005 + 1e-9) < k:
+            reader.imu(vectornav_frame(samples[k]), 0.005 * k)
+        imu = measured_at(reader, random_state(tick), time).imu
+        assert imu is not None
+        assert imu.time == 0.005 * k, "it tells how old it is"
+        np.testing.assert_allclose(imu.angular_velocity, imu_of(samples[k]).angular_velocity, atol=1e-6)
+        np.testing.assert_allclose(imu.specific_force, imu_of(samples[k]).specific_force, atol=1e-5)
+
+
+def test_forces_between_two_states_are_averaged() -> None:
+    reader, forces = MeasurementReader(ROBOT), np.random.default_rng(1).normal(size=(3, 3))
+    for k, force in enumerate(forces):
+        reader.imu(vectornav_frame(random_state(k), a=force), 0.001 * k)
+    imu = measured_at(reader, random_state(9), 0.003).imu
+    assert imu is not None
+    assert imu.time == 0.002
+    np.testing.assert_allclose(imu.specific_force, forces.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(imu.angular_velocity, random_state(2).angular_velocity, atol=1e-6)
+
+
+def test_an_imu_that_sends_no_more_or_repeats_its_packet_has_no_sample() -> None:
+    reader, state = MeasurementReader(ROBOT), random_state(1)
+    assert measured_at(reader, state, 0.0).imu is None
+    reader.imu(microstrain_frame(state, packets=0), 0.0)
+    assert measured_at(reader, state, 0.0).imu is None, "nobody has read the unit yet"
+    for tick in range(30):
+        reader.imu(microstrain_frame(state, packets=7), tick * PERIOD)
+        assert (measured_at(reader, state, tick * PERIOD).imu is None) == (tick > 10)
+    with pytest.raises(LinkError, match=r"acc holds .*finite"):
+        reader.imu(damaged(microstrain_frame(state, packets=8)), 0.06)
+    assert measured_at(reader, state, 0.06).imu is None
+    reader.imu(microstrain_frame(state, packets=9), 0.062)
+    reader.imu(vectornav_frame(random_state(2)), 0.062)
+    imu = measured_at(reader, state, 0.062).imu
+    assert imu is not None
+    np.testing.assert_allclose(imu.angular_velocity, state.angular_velocity, atol=1e-6, err_msg="the first unit's")
+
+
+def damaged(frame: bytes) -> bytes:
+    """The frame with an acceleration that is not a number."""
+    at = 8 + 4 * (4 + 3 + 3)
+    return frame[:at] + b"\x7f\xc0\x00\x00" + frame[at + 4 :]
+
+
+def test_an_imu_of_other_axes_or_sign_is_found_out_at_rest() -> None:
+    level = {"orientation": np.array([0.0, 0.0, 0.0, 1.0]), "angular_velocity": np.zeros(3)}
+    reader, state = MeasurementReader(ROBOT), replace(random_state(3), **level)
+    measured_at(reader, state, 0.0)
+    force = imu_of(state).specific_force
+    for wrong in (-force, np.roll(force, 1)):
+        with pytest.raises(LinkError, match="axes or sign of the IMU differ"):
+            reader.imu(vectornav_frame(state, a=wrong), 0.001)
+    assert measured_at(reader, state, 0.002).imu is None
+    reader.imu(vectornav_frame(state, a=-force, w=np.array([0.0, 5.0, 0.0])), 0.003)
+    assert measured_at(reader, state, 0.004).imu is not None, "who moves shows more than gravity"
 
 
 @given(data=st.binary(max_size=300), cut=st.integers(0, 247), bits=st.lists(st.integers(0, 8 * 248 - 1), max_size=30))
