@@ -1,11 +1,13 @@
 """Bounding in worlds that the plan does not know, in lock-step."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import ESTIMATED, TRUE, RunOptions
 from contact_ddp_ros.runs.recording import Recording
 
 DURATION = 5.5
@@ -20,9 +22,9 @@ LATE = {
 }
 
 
-def bounded(terrain: str = "flat", **overrides: object) -> tuple[ClosedLoop, Recording]:
+def bounded(terrain: str = "flat", state: str = ESTIMATED, **overrides: object) -> tuple[ClosedLoop, Recording]:
     values = {**NOISE, **{name.replace("__", "."): value for name, value in overrides.items()}}
-    loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, overrides=values))
+    loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, state=state, overrides=values))
     return loop, loop.run()
 
 
@@ -50,7 +52,8 @@ def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> N
 def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
     _, recording = bounded(terrain, planner__gait__name=gait)
     assert not fell(recording)
-    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.05)
+    assert mean_velocity(recording)[0] > 0.35, "while it climbs"
+    assert recording.actual("position")[-1, 2] > 0.05 + recording.actual("position")[1000, 2]
 
 
 def test_an_edge_is_climbed_for_having_been_met() -> None:
@@ -80,16 +83,16 @@ def test_the_slope_is_felt_and_planned_for() -> None:
 @pytest.mark.parametrize(
     "trouble",
     [
-        {"simulator__error__z": 0.05},
-        {"simulator__error__pitch": -0.07},
+        {"simulator__imu__roll": 0.03},
+        {"simulator__imu__pitch": -0.07},
         {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01, "controller__move__command_delay": 0.01},
-        {"simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
+        {"state": TRUE, "simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
         {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06},
         {"simulator__torque_scale": 0.55},  # what weak torques leave behind is no edge
         {**LATE, "planner__gait__name": "pace"},  # nor is a leg that late torque shakes
     ],
 )
-def test_errors_delays_and_loads_are_borne(trouble: dict[str, object]) -> None:
+def test_errors_delays_and_loads_are_borne(trouble: dict[str, Any]) -> None:
     _, recording = bounded(**trouble)
     assert not fell(recording)
     assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.1)

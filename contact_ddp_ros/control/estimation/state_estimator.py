@@ -2,13 +2,14 @@
 
 The feet's forces come from the momentum observer and from the drives' torques, whichever is less: the observer is late
 at a lift-off, torques say nothing of an impact. Their share of the weight makes the weights of the feet in the filter
-(:mod:`contact_ddp_ros.control.estimation.state_filter`). A robot that lies with still joints, no foot carrying it, is
-at rest, which holds the velocity and shows the gyroscope's bias.
+(:mod:`contact_ddp_ros.control.estimation.state_filter`). A trunk that lies still, no foot carrying it, is at rest,
+which holds the velocity and shows the gyroscope's bias.
 
 Position and heading begin at zero, with the lowest foot on the ground, and drift.
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numba as nb
@@ -28,13 +29,12 @@ Array = NDArray[np.float64]
 
 _REST_TIME = 0.1
 """Time for which nothing must have moved for the trunk to be at rest [s]."""
-_REST_RATE, _REST_FORCE, _REST_JOINTS = 0.1, 0.5, 0.5
-"""Largest deviations of a trunk at rest: angular rate [rad/s], specific force [m/s^2], joint velocity [rad/s]."""
+_REST_RATE, _REST_FORCE = 0.1, 0.5
+"""Largest deviations of a trunk at rest: angular rate [rad/s], specific force [m/s^2]."""
 _LONGEST_GAP = 0.1
 """Time between two samples after which the estimate begins anew [s]."""
 _LONGEST_BEGINNING = 0.5
 """Time after which a trunk that is never steady is taken as it is [s]."""
-_NONE = np.zeros(0)
 _CONTRADICTION, _DOUBT_TIME = 100.0, 0.05
 """Squared innovation of a foot's velocity that contradicts the estimate, and for how long until it is doubted [s]."""
 _LOST_SPEED, _LOST_TILT = 0.5, 0.2
@@ -62,6 +62,7 @@ class StateEstimator:
         self._shown = np.full(6, np.nan)
         self._steady = False
         self._contradicted = 0.0
+        self._blow: Array | None = None
 
     @property
     def frozen(self) -> float:
@@ -87,13 +88,14 @@ class StateEstimator:
         self._time = None
         self._steady = False
         self._contradicted = 0.0
+        self._blow = None
         self._shown = np.full(6, np.nan)
         self._observer.forget()
 
     def update(
         self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, ground: Ground | None = None
     ) -> RobotState:
-        """Take in a sample and the joints at its time; the estimated state.
+        """Take in a sample and the joints at its time; the estimated state, whose place is NaN where one is no number.
 
         Args:
             imu: of the trunk's origin.
@@ -104,6 +106,9 @@ class StateEstimator:
         normal = (ground or Ground()).normal
         if imu.time == self._time:
             return self._state(imu, positions, velocities)
+        taken = np.concatenate([imu.angular_velocity, imu.specific_force, positions, velocities, torques])
+        if not np.isfinite(taken).all():
+            return replace(self._state(imu, positions, velocities), position=np.full(3, np.nan))
         if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
             self.forget()
             self._began = self._moved = imu.time
@@ -111,16 +116,17 @@ class StateEstimator:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
         self._time = imu.time
-        shown = np.concatenate([imu.angular_velocity, imu.specific_force])
+        shown = taken[:6]
         if (shown != self._shown).any():
             self._shown, self._changed = shown, imu.time
         state = self._state(imu, positions, velocities)
         observer, c = self._observer, self.filter.config
         observer.update(state, torques, _OBSERVER_RATE)
         _weigh(observer.forces, observer.driven, normal, self._weight, c.contact_share, c.contact_spread, self.weights)
-        if self.weights.max() > 0.5 or not _is_still(imu.angular_velocity, imu.specific_force, velocities):
+        if self.weights.max() > 0.5 or not _is_still(imu.angular_velocity, imu.specific_force):
             self._moved = imu.time
         rest = imu.time - self._moved >= _REST_TIME
+        self._feel_blow(imu.specific_force)
         if rest and self._is_lost(imu):
             self._level(imu, float(quaternion_to_rpy(state.orientation)[2]), self.filter.points[1].copy())
         self.filter.update(
@@ -128,6 +134,14 @@ class StateEstimator:
         )
         self._doubt(dt)
         return self._state(imu, positions, velocities)
+
+    def _feel_blow(self, force: Array) -> None:
+        """Give up the velocity after a blow that was beyond the accelerometer's range."""
+        if np.abs(force).max() >= self.filter.config.saturation:
+            self._blow = force
+        elif self._blow is not None:
+            self.filter.forget_velocity(self._blow)
+            self._blow = None
 
     def _doubt(self, dt: float) -> None:
         """Give up what is known of the velocity where every foot that stands contradicts it for some time."""
@@ -150,7 +164,7 @@ class StateEstimator:
 
         Until one is of a trunk that is steady each sample begins anew, but not for ever.
         """
-        steady = _is_still(imu.angular_velocity, imu.specific_force, _NONE)
+        steady = _is_still(imu.angular_velocity, imu.specific_force)
         self._steady = steady or imu.time - self._began >= _LONGEST_BEGINNING
         rotation = self._level(imu, 0.0, np.zeros(3))
         points, _ = self.filter.legs.points_and_jacobians(positions, -rotation[2])
@@ -191,12 +205,10 @@ def _weigh(forces, driven, normal, weight, share, spread, weights):  # type: ign
         weights[foot] = 1.0 / (1.0 + math.exp(min(max(-odds, -50.0), 50.0)))
 
 
-@nb.njit(nb.boolean(READ, READ, READ), **COMPILED)
-def _is_still(rate, force, velocities):  # type: ignore[no-untyped-def]
-    """True if neither the trunk turns [rad/s], nor a force but gravity acts [m/s^2], nor a joint moves [rad/s]."""
+@nb.njit(nb.boolean(READ, READ), **COMPILED)
+def _is_still(rate, force):  # type: ignore[no-untyped-def]
+    """True if the trunk does not turn [rad/s] and no force but gravity acts [m/s^2]."""
     still = abs(math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2) - GRAVITY) < _REST_FORCE
     for number in rate:
         still &= abs(number) < _REST_RATE
-    for number in velocities:
-        still &= abs(number) < _REST_JOINTS
     return still

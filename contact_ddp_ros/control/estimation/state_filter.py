@@ -55,8 +55,8 @@ _FIRST: dict[int, float | tuple[float, ...]] = {
 }
 """Standard deviations at the beginning: tilt, heading [rad], then [m/s, m, rad/s, m/s^2]."""
 
-_UNKNOWN_SPEED = 1.0
-"""Standard deviation of a velocity of which nothing is known [m/s]."""
+_UNKNOWN_SPEED, _SPENT_SPEED = 1.0, 0.3
+"""Standard deviations of a velocity of which nothing is known, and of one that a blow has spent [m/s]."""
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -84,6 +84,13 @@ class StateFilterConfig:
     gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
     settle: float = parameter(
         0.006, low=0.0, high=0.1, unit="s", description="time after a touchdown from which on the foot counts"
+    )
+    saturation: float = parameter(
+        150.0,
+        low=10.0,
+        high=1e6,
+        unit="m/s^2",
+        description="specific force along an axis that the accelerometer does not measure in full",
     )
     rest_speed: float = parameter(
         0.02, low=1e-4, high=1.0, unit="m/s", description="speed of a trunk that is taken to be at rest"
@@ -149,11 +156,20 @@ class StateFilter:
         self._walks[:] = -1.0
         self._began = False
 
-    def forget_velocity(self) -> None:
-        """Take the velocity for unknown, so that the next foot that stands tells it and moves nothing else."""
+    def forget_velocity(self, blow: Array | None = None) -> None:
+        """Take the velocity for unknown, so that the next foot that stands tells it and moves nothing else.
+
+        A `blow` is a specific force (3,) in trunk axes that was not measured in full: along it the trunk has lost its
+        speed, as bodies do that hit the ground.
+        """
         axes = slice(VELOCITY, VELOCITY + 3)
         self.covariance[axes] = self.covariance[:, axes] = 0.0
         self.covariance[axes, axes] = _UNKNOWN_SPEED**2 * np.eye(3)
+        if blow is not None:
+            way = self.rotation @ blow / np.linalg.norm(blow)
+            spent = np.outer(way, way) * _UNKNOWN_SPEED**2 / (_UNKNOWN_SPEED**2 + _SPENT_SPEED**2)
+            self.points[0] -= spent @ self.points[0]
+            self.covariance[axes, axes] -= _UNKNOWN_SPEED**2 * spent
 
     def update(
         self,

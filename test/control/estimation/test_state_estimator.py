@@ -125,3 +125,26 @@ def test_feet_that_all_contradict_the_velocity_are_believed_and_the_place_does_n
         places.append(state.position)
     assert np.abs(state.linear_velocity).max() < 0.1
     assert np.abs(np.diff(places, axis=0)).max() < 0.02, "the controller allows 0.07 m a tick"
+
+
+def test_a_blow_beyond_the_accelerometers_range_spends_the_speed_along_it() -> None:
+    """A trunk that falls onto its side: what stopped it was shown in part."""
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 0.1)
+    estimator.filter.points[0] = [0.5, 0.0, -1.5]
+    for step, force in enumerate((157.0, 157.0, GRAVITY)):
+        sample = ImuSample(0.1 + DT * step, np.zeros(3), np.array([0.0, 0.0, force]))
+        state = estimator.update(sample, STANDING, STILL, STILL)
+    assert state.linear_velocity == pytest.approx([0.5, 0.0, 0.0], abs=0.1), "without it, -0.9 upwards"
+    assert np.sqrt(np.diag(estimator.filter.twist_covariance)[:3]).max() > 0.9
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_numbers_that_are_none_are_told_and_do_no_harm(part: int) -> None:
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 0.1)
+    parts = [np.zeros(3), GRAVITY * UP, STANDING.copy(), STILL.copy(), STILL.copy()]
+    parts[part][1] = np.nan
+    assert not estimator.update(ImuSample(0.1, parts[0], parts[1]), *parts[2:]).is_finite()
+    state = rest(estimator, 0.1, start=0.102)
+    assert state.is_finite() and np.abs(state.linear_velocity).max() < 0.01

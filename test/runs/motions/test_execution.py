@@ -81,7 +81,7 @@ def test_motions_are_done_without_any_truth(name: str) -> None:
     assert result.landed, result.outcome
 
 
-@pytest.mark.parametrize("seed", [0, 28])
+@pytest.mark.parametrize("seed", [0, 20])
 def test_a_robot_may_be_put_down_far_from_the_pose(seed: int) -> None:
     run = perturbed_run(plan_of("backflip"), seed, Spread().scaled(4.0))
     first = run.states[0]

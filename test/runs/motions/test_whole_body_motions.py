@@ -75,7 +75,7 @@ def test_it_lands_and_stands(run: MotionResult) -> None:
 def test_the_running_roll_is_at_a_run_through_eight_flights() -> None:
     run = executed(plan_of("running_barrel_roll"))
     assert len(run.touchdowns) == len(run.task.flights) == 8
-    assert np.abs(run.delays).max() < 0.02
+    assert np.abs(run.delays).max() < 0.04
     assert run.flight_speed > 1.5
     begin, end = run.begun + np.array(run.task.flight)
     over = np.array([quaternion_to_matrix(state.orientation)[2, 2] for state in run.states]) < 0.0

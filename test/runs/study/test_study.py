@@ -88,8 +88,9 @@ def test_a_grid_is_checked_as_a_whole_before_anything_runs():
 
 def test_seeds_without_anything_random_are_refused():
     with pytest.raises(ParameterError, match="--noise"):
-        Grid(RunOptions(), [Axis("speed", (0.5,))], seeds=2).check()
-    Grid(RunOptions(overrides=NOISY), [Axis("speed", (0.5,))], seeds=2).check()
+        Grid(RunOptions(state="true"), [Axis("speed", (0.5,))], seeds=2).check()
+    Grid(RunOptions(), [Axis("speed", (0.5,))], seeds=2).check()
+    Grid(RunOptions(state="true", overrides=NOISY), [Axis("speed", (0.5,))], seeds=2).check()
     Grid(with_noise(RunOptions()), [Axis("speed", (0.5,))], seeds=2).check()
 
 
