@@ -20,6 +20,7 @@ from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording.record import CONTROL_MODES
 
 STEPS_PER_TICK = 2
+STEEP_AND_WEAK = SimOptions(terrain="slope:8,60", friction=0.6, torque_scale=0.7)
 LIES = {
     "back": (np.pi, 0.1, 1.0),
     "left": (-1.6, 0.2, -2.0),
@@ -57,8 +58,9 @@ def get_up(controller: Controller, simulator: MujocoSimulator, patience: float =
         run(controller, simulator, 0.1)
 
 
-@pytest.mark.parametrize("lies", LIES)
-@pytest.mark.parametrize("options", [SimOptions(), SimOptions(terrain="slope:8,60", friction=0.6, torque_scale=0.7)])
+@pytest.mark.parametrize(
+    ("lies", "options"), [*((one, SimOptions()) for one in LIES), ("back", STEEP_AND_WEAK), ("left", STEEP_AND_WEAK)]
+)
 def test_it_gets_up(robot: Robot, controller: Controller, lies: str, options: SimOptions) -> None:
     simulator = MujocoSimulator(robot, controller.drive_gains, options)
     fallen(robot, controller, simulator, LIES[lies])
@@ -116,18 +118,12 @@ def test_a_request_to_move_waits_for_as_long_as_getting_up_takes(robot: Robot, c
     assert controller.mode is ControlMode.STAND and not controller.waiting_for, "no policy came"
 
 
-@pytest.mark.parametrize("stop", [None, 3.5])
-def test_a_run_goes_on_after_a_fall_unless_it_was_stopped(stop: float | None) -> None:
+def test_a_run_that_was_stopped_ends_standing_after_a_fall() -> None:
     push = Push(3.0, (0.0, 900.0, 0.0), 0.1)
-    recording = run_loop(RunOptions(duration=14.0, pushes=(push,), stop_time=stop, recover=True, video=False))
+    recording = run_loop(RunOptions(duration=11.0, pushes=(push,), stop_time=3.5, recover=True, video=False))
     summary = figures_of(recording)
-    assert summary["fell"]
-    if stop is None:
-        assert summary["up_again_time_s"] is not None and 5.0 < summary["up_again_time_s"] < 13.9
-        assert recording.height[-1] > 0.2
-    else:
-        assert summary["up_again_time_s"] is None
-        assert recording.ticks["control_mode"][-1] == CONTROL_MODES.index("stand")
+    assert summary["fell"] and summary["up_again_time_s"] is None
+    assert recording.ticks["control_mode"][-1] == CONTROL_MODES.index("stand")
 
 
 def test_it_needs_a_state_that_can_be_used(controller: Controller, robot: Robot) -> None:

@@ -10,6 +10,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
+from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 
 
@@ -53,6 +54,8 @@ def test_a_robot_thrown_down_gets_up_and_goes_on() -> None:
     run = loop.run()
     assert any("recover requested" in event.text for event in run.events)
     assert loop.controller.mode is ControlMode.MOVE
+    up_again = figures_of(run)["up_again_time_s"]
+    assert up_again is not None and 5.0 < up_again < 12.0
     ticks, late = run.ticks, run.ticks["time"] > 12.5
     true = np.linalg.norm(np.diff(ticks["true_position"][late][[0, -1], :2], axis=0)) / np.ptp(ticks["time"][late])
     assert true == pytest.approx(0.5, abs=0.05)

@@ -61,15 +61,14 @@ def stalled(moving: ClosedLoop, phase: float, seconds: float) -> tuple[ClosedLoo
     return loop, tilt
 
 
-@pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
-@pytest.mark.parametrize("share", [0.4, 1.0])
-def test_a_policy_bridges_the_time_without_others(moving: ClosedLoop, phase: float, share: float) -> None:
-    loop, tilt = stalled(moving, phase, share * BRIDGED[moving.planner.config.gait.name])
+@pytest.mark.parametrize("phase", np.arange(3) * CYCLE / 3)
+def test_a_policy_bridges_the_time_without_others(moving: ClosedLoop, phase: float) -> None:
+    loop, tilt = stalled(moving, phase, BRIDGED[moving.planner.config.gait.name])
     assert max(tilt, advance(loop, 1.0)) < 0.35
     assert loop.controller.mode is ControlMode.MOVE and loop.controller.retreats == 0
 
 
-@pytest.mark.parametrize("phase", np.arange(6) * CYCLE / 6)
+@pytest.mark.parametrize("phase", np.arange(3) * CYCLE / 3 + CYCLE / 6)
 def test_without_policies_the_robot_stands_and_bounds_again_when_they_come(moving: ClosedLoop, phase: float) -> None:
     loop, tilt = stalled(moving, phase, 1.0)
     assert loop.controller.standing and loop.controller.retreats == 1

@@ -29,14 +29,6 @@ def test_it_bounds_at_the_commanded_speed(player: Player) -> None:
     assert snapshot.fall == ""
 
 
-def test_it_moves_and_begins_again_on_the_estimated_state() -> None:
-    player = Player(RunOptions(state="estimated"))
-    for _ in range(2):
-        player.run_until("move")
-        assert player.run(2.0).speed == pytest.approx(0.5, abs=0.1)
-        assert player.say(do.Reset()).accepted
-
-
 def test_it_stands_damps_and_moves_when_asked(player: Player) -> None:
     player.run_until("move")
     assert player.say(do.SetMode("stand")).accepted
