@@ -18,7 +18,6 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from benchmarks.loop.estimation import SENSORS
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import (
@@ -42,7 +41,7 @@ from contact_ddp_ros.ros.demo import run_demo
 from contact_ddp_ros.ros.lcm_bridge_node import LcmBridgeNode
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.runtime import publisher, subscribe
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
 from contact_ddp_ros.runs.sensor_log import read_log
 
@@ -179,7 +178,7 @@ def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
 
 @pytest.mark.slow
 def test_the_robot_trots_on_the_estimate_from_the_imu_over_lcm(tmp_path: Path) -> None:
-    overrides = {"planner.gait.name": "trot", "bridge.guard.soft_start": 0.1, **SENSORS}
+    overrides = {"planner.gait.name": "trot", "bridge.guard.soft_start": 0.1, **SENSOR_ERRORS}
     run = {"duration": 5.0, "speed": ((0.0, 0.5),), "overrides": overrides}
     ticks = run_demo(RunOptions(backend="lcm", state="estimated", **run), Recorder(), tmp_path / "bag").ticks
     late = ticks["time"] > 3.0
