@@ -154,9 +154,16 @@ def _engine(text: str) -> tuple[str, Any]:
     return SHORT_FOR["engine"], check(OPTIONS["engine"], text)
 
 
+def _state(text: str) -> tuple[str, Any]:
+    return "run.state", check(OPTIONS["state"], text)
+
+
 def add_setting_option(parser: argparse._ActionsContainer) -> None:
-    """`--set NAME=VALUE`, repeatable, and `--engine`: pairs of a parameter's name and its value in `set`."""
-    add_option(parser, OPTIONS["engine"], dest="set", type=reader(_engine), choices=None, action="append")
+    """`--set NAME=VALUE`, repeatable, `--engine` and `--state`: pairs of a parameter's name and its value in `set`."""
+    for name, read in (("engine", _engine), ("state", _state)):
+        add_option(
+            parser, OPTIONS[name], dest="set", type=reader(read), choices=None, action="append", metavar=name.upper()
+        )
     parser.add_argument(
         "--set",
         type=parse_setting,

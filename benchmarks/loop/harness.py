@@ -49,8 +49,13 @@ DIRECTIONS = {"forward": (1.0, 0.0), "backward": (-1.0, 0.0), "left": (0.0, 1.0)
 
 
 def bounding(overrides: Mapping[str, Any], speed: float = SPEED, **options: Any) -> RunOptions:
-    """Options of a run at a speed [m/s], with parameters "section.name" → value, and others of RunOptions."""
-    return RunOptions(**{"speed": ((0.0, speed),), "video": False, **options}, overrides=dict(overrides))
+    """Options of a run at a speed [m/s], with parameters "section.name" → value, and others of RunOptions.
+
+    Parameters of the section `run` are options, too.
+    """
+    own = {name.partition(".")[2]: value for name, value in overrides.items() if name.startswith("run.")}
+    rest = {name: value for name, value in overrides.items() if not name.startswith("run.")}
+    return RunOptions(**{"speed": ((0.0, speed),), "video": False, **options, **own}, overrides=rest)
 
 
 def changed(options: RunOptions, overrides: Mapping[str, Any] | None = None, **others: Any) -> RunOptions:
