@@ -29,6 +29,9 @@ from contact_ddp_ros.runs.recording import FALL_HEIGHT, Recorder, Recording, Run
 from contact_ddp_ros.runs.robot_scaling import scales
 from contact_ddp_ros.runs.scenario import Scenario, scenario
 
+_PATIENCE = 1.0
+"""Time within which a robot that could not stand up at once is asked again [s]."""
+
 REST_AFTER_FALL = 1.0
 """Time after which a robot that is to recover is told to get up [s]."""
 
@@ -43,16 +46,18 @@ class Timetable(Observer):
         """Begin with everything still to come."""
         self._options = options
         self._gaits = list(options.gaits)
-        self._moved = self._stopped = False
+        self._stood = self._moved = self._stopped = False
 
     def before_tick(self, loop: Loop) -> None:
-        """Command the speed of now, and the gait that is due; stand up at the first tick."""
+        """Command the speed of now, and the gait that is due; stand up as soon as there is a state for it."""
         now, controller = loop.plant.time, loop.controller
         loop.speed = self._options.speed_at(now)
         if loop.ticks == 0:
             controller.update(loop.state, loop.shown)
+        if not self._stood and now <= _PATIENCE:
             answer = controller.request(ControlMode.STAND)
-            if not answer.accepted:
+            self._stood = answer.accepted
+            if not answer.accepted and loop.ticks == 0:
                 loop.event(f"stand refused: {answer.reason}")
         if not self._moved and now >= self._options.stand_time:
             self._moved = loop.move_is_due = True

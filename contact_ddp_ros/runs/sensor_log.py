@@ -15,6 +15,7 @@ from contact_ddp_ros.base.errors import LinkError, ReplayError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.plants.lcm.codec import DEFINITIONS, LAYOUTS, Frame, decode
 from contact_ddp_ros.plants.lcm.conventions import imu_sample
+from contact_ddp_ros.plants.lcm.transport import logged
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 
@@ -105,11 +106,9 @@ def _is_lcm(path: Path) -> bool:
 
 def _lcm_rows(path: Path, channels: Mapping[str, str]) -> Rows:
     """Rows of the frames on the channels of the robot's layouts; stamps are those of the logger."""
-    import lcm
-
     series: dict[tuple[str, str], list[tuple[float, Any]]] = {}
     packets: int | None = None
-    for event in lcm.EventLog(str(path)):
+    for event in logged(path):
         if event.channel not in _LCM_CHANNELS:
             continue
         frame = decode(event.data, DEFINITIONS)

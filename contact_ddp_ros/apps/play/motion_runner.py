@@ -191,5 +191,5 @@ def back_on_feet(loop: ClosedLoop, robot: Robot) -> None:
     place[2] -= min(simulator.truth().foot_heights)
     simulator.reset(upright)
     controller.request(ControlMode.DAMP)
-    controller.update(simulator.read(), simulator.time)
+    controller.update(loop.measured(), simulator.time)
     loop.want(ControlMode.MOVE)

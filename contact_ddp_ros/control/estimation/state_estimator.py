@@ -5,7 +5,8 @@ at a lift-off, torques say nothing of an impact. Their share of the weight makes
 (:mod:`contact_ddp_ros.control.estimation.state_filter`). A trunk that lies still, no foot carrying it, is at rest,
 which holds the velocity and shows the gyroscope's bias.
 
-Position and heading begin at zero, with the lowest foot on the ground, and drift.
+Position and heading begin at zero, with the lowest foot on the ground, and drift. There is no place until a first
+sample is steady, and it makes no leaps: after a fall a foot may correct it by a metre, which nobody can follow.
 """
 
 import math
@@ -39,6 +40,8 @@ _CONTRADICTION, _DOUBT_TIME = 100.0, 0.05
 """Squared innovation of a foot's velocity that contradicts the estimate, and for how long until it is doubted [s]."""
 _LOST_SPEED, _LOST_TILT = 0.5, 0.2
 """Velocity along an axis [m/s] and tilt beside gravity [rad] of a trunk at rest from which on the filter is lost."""
+_PLACE_STEP = 0.03
+"""Largest correction of the position along an axis that the state shows; beyond, its frame moves along [m]."""
 _OBSERVER_RATE = 300.0
 """Bandwidth of the momentum observer [1/s]."""
 
@@ -63,6 +66,7 @@ class StateEstimator:
         self._steady = False
         self._contradicted = 0.0
         self._blow: Array | None = None
+        self._shift = np.zeros(3)
 
     @property
     def frozen(self) -> float:
@@ -89,13 +93,16 @@ class StateEstimator:
         self._steady = False
         self._contradicted = 0.0
         self._blow = None
+        self._shift[:] = 0.0
         self._shown = np.full(6, np.nan)
         self._observer.forget()
 
     def update(
         self, imu: ImuSample, positions: Array, velocities: Array, torques: Array, ground: Ground | None = None
     ) -> RobotState:
-        """Take in a sample and the joints at its time; the estimated state, whose place is NaN where one is no number.
+        """Take in a sample and the joints at its time; the estimated state.
+
+        Its place is NaN where a number is none, and until a trunk has been steady or was not for half a second.
 
         Args:
             imu: of the trunk's origin.
@@ -105,7 +112,7 @@ class StateEstimator:
         """
         normal = (ground or Ground()).normal
         if imu.time == self._time:
-            return self._state(imu, positions, velocities)
+            return self._told(self._state(imu, positions, velocities))
         taken = np.concatenate([imu.angular_velocity, imu.specific_force, positions, velocities, torques])
         if not np.isfinite(taken).all():
             return replace(self._state(imu, positions, velocities), position=np.full(3, np.nan))
@@ -129,11 +136,19 @@ class StateEstimator:
         self._feel_blow(imu.specific_force)
         if rest and self._is_lost(imu):
             self._level(imu, float(quaternion_to_rpy(state.orientation)[2]), self.filter.points[1].copy())
+        velocity, position = self.filter.points[:2].copy()
         self.filter.update(
             dt, imu.angular_velocity, imu.specific_force, positions, velocities, self.weights, normal, rest
         )
+        step = self.filter.points[1] - position - dt * velocity
+        if np.abs(step).max() > _PLACE_STEP:
+            self._shift -= step
         self._doubt(dt)
-        return self._state(imu, positions, velocities)
+        return self._told(self._state(imu, positions, velocities))
+
+    def _told(self, state: RobotState) -> RobotState:
+        """A state as it is given away: without a place as long as nothing has been steady."""
+        return state if self._steady else replace(state, position=np.full(3, np.nan))
 
     def _feel_blow(self, force: Array) -> None:
         """Give up the velocity after a blow that was beyond the accelerometer's range."""
@@ -181,7 +196,7 @@ class StateEstimator:
         found = self.filter
         return RobotState(
             time=imu.time,
-            position=found.points[1].copy(),
+            position=found.points[1] + self._shift,
             orientation=pin.Quaternion(found.rotation).coeffs(),
             linear_velocity=found.rotation.T @ found.points[0],
             angular_velocity=imu.angular_velocity - found.biases[0],

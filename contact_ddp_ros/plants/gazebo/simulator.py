@@ -19,6 +19,10 @@ from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 Array = NDArray[np.float64]
 
 
+_IMU_PATIENCE = 0.2
+"""Time for which a world may be without a sample of its inertial unit [s]."""
+
+
 class GazeboSimulator:
     """A :class:`contact_ddp_ros.plants.plant.SimulatedPlant`; its clock begins at zero with the bridge's first state.
 
@@ -102,15 +106,17 @@ class GazeboSimulator:
         self._bridge.push(force, duration, torque)
 
     def imu(self) -> ImuSample:
-        """Newest sample of the world's inertial unit.
+        """Newest sample of the world's inertial unit; its force is NaN before the first.
 
         Raises:
-            SimulationError: the world has told none.
+            SimulationError: the world has told none for some time.
         """
-        sample = self._bridge.imu()
-        if sample is None:
+        sample, state = self._bridge.imu(), self._true_state()
+        if sample is not None:
+            return replace(sample, time=state.time)
+        if state.time > _IMU_PATIENCE:
             raise SimulationError("the world has sent no IMU sample; its robot needs an IMU sensor")
-        return replace(sample, time=sample.time - self._begin)
+        return ImuSample(state.time, state.angular_velocity, np.full(3, np.nan))
 
     def truth(self) -> GazeboTruth:
         """Quantities without the errors of sensors, at the present instant; NaN for what the world does not tell."""

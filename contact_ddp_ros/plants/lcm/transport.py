@@ -10,8 +10,9 @@ import os
 import select
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from contact_ddp_ros.base.config import parameter
@@ -155,3 +156,10 @@ def _source_address(options: LinkOptions) -> str | None:
         except OSError:
             return None
         return str(probe.getsockname()[0])
+
+
+def logged(path: Path) -> Iterator[Any]:
+    """Events of a file of lcm-logger: `eventnum`, `timestamp` [us], `channel`, `data`."""
+    import lcm
+
+    return iter(lcm.EventLog(str(path)))

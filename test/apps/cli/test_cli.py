@@ -287,7 +287,7 @@ def test_a_run_without_a_stand_says_so_and_has_that_exit_status(tmp_path, capsys
     monkeypatch.setattr(
         MujocoSimulator, "read", lambda self: replace(first(self), linear_velocity=np.array([0.0, 0.0, 421.5]))
     )
-    words = ["--no-video", "--duration", "0.1", "--out", str(tmp_path / "new")]
+    words = ["--no-video", "--duration", "0.1", "--state", "true", "--out", str(tmp_path / "new")]
     assert main(["sim", *words]) == EXIT_FELL
     told = capsys.readouterr().out
     assert "The robot never stood: at 0 s stand refused: cannot stand up" in " ".join(told.split())

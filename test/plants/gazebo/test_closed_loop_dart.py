@@ -32,7 +32,7 @@ def test_the_robot_bounds_in_dart(ground: str) -> None:
     standing = ticks["contact_forces"][50:100, :, 2].sum(axis=1)
     assert standing.mean() == pytest.approx(9.81 * load_robot().mass, rel=0.1)
     if noise:
-        wrong = ticks["position"] - ticks["true_position"]
+        wrong = ticks["joint_positions"] - ticks["true_joint_positions"]
         assert wrong.std() == pytest.approx(0.001, rel=0.1)
 
 
