@@ -200,10 +200,10 @@ def _sorted(path: Path, kind: str, rows: list[tuple[float, list[float]]]) -> Arr
     """(N, 1 + n) of finite rows with their stamps, in the order of these, each once."""
     table = np.array([[stamp, *row] for stamp, row in rows] or np.empty((0, 1)))
     if not np.isfinite(table).all():
-        raise ReplayError(f"the log {path} has {kind} with what is no finite number")
+        raise ReplayError(f"the log {path} has {kind} with values that are not finite")
     _, first = np.unique(table[:, 0], return_index=True)
     if len(first) < 2:
-        raise ReplayError(f"the log {path} has {kind} of {len(first)} stamp; at least 2 are needed")
+        raise ReplayError(f"the log {path} has {kind} at {len(first)} different times; at least 2 are needed")
     return table[first]
 
 

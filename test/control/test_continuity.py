@@ -192,7 +192,7 @@ def test_a_somersault_is_no_correction_of_the_heading(robot: Robot) -> None:
 
 @pytest.mark.parametrize("wild", [{"position": np.full(3, 1e30)}, {"orientation": np.zeros(4)}])
 def test_a_garbled_message_does_not_move_the_frame(robot: Robot, wild: dict[str, np.ndarray]) -> None:
-    """It damps, and the planner is not shown a frame that was made of it."""
+    """The controller damps, and the planner is not shown a frame made of such a message."""
     controller = Controller(robot, ControllerConfig())
     now = start_bound(controller, robot)
     for k in range(1, 4):

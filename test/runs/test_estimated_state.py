@@ -48,7 +48,7 @@ def test_a_slope_that_nobody_told_of_is_climbed() -> None:
 
 @pytest.mark.slow
 def test_a_robot_thrown_down_gets_up_and_goes_on() -> None:
-    """It rolls over twice: no foot tells the velocity for seconds, and impacts are beyond every gate."""
+    """A fall that rolls over twice: no foot tells the velocity for seconds, and impacts are beyond every gate."""
     thrown = Push(3.0, (0.0, 600.0, 0.0), 0.1)
     loop = ClosedLoop(options("bound", 0.5, seed=24, duration=14.0, recover=True, pushes=(thrown,)))
     run = loop.run()

@@ -13,6 +13,7 @@ it carries the stamp of a state that this bridge has published since its start o
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import RLock
@@ -33,6 +34,10 @@ from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand, RobotState
 
 Array = NDArray[np.float64]
+
+
+_MOST_FORCES = 50
+"""Forces of the IMU that are averaged at most: those of the last moments before a run."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class GazeboBridge:
         self._quiet = True
         self._closed = False
         self._specific_force: Array | None = None
+        self._forces: deque[Array] = deque(maxlen=_MOST_FORCES)
+        self._imu: ImuSample | None = None
         self._since = np.inf
         self._log = logging.getLogger(__name__)
         self._asking = RLock()
@@ -131,9 +138,19 @@ class GazeboBridge:
             return self._state
 
     def imu(self) -> ImuSample | None:
-        """Newest specific force of the world's IMU with the newest state's angular velocity; None before its first."""
-        force, state = self._specific_force, self.state
-        return None if force is None else ImuSample(state.time, state.angular_velocity, force)
+        """Mean specific force of the world's IMU since the last sample, with the newest state's angular velocity.
+
+        None before its first; the last force where none has come. Contacts make a single force of a robot at rest err
+        by metres per second squared.
+        """
+        with self._news:
+            state, last = self.state, self._imu
+            if self._forces and (last is None or last.time != state.time):
+                self._imu = ImuSample(state.time, state.angular_velocity, np.mean(self._forces, axis=0))
+                self._forces.clear()
+            elif last is not None and last.time != state.time:
+                self._imu = replace(last, time=state.time, angular_velocity=state.angular_velocity)
+            return self._imu
 
     def truth(self) -> GazeboTruth:
         """The newest state with the torques sent and the IMU's specific force; NaN for the rest, and before its first.
@@ -294,6 +311,7 @@ class GazeboBridge:
     def _on_imu(self, message: Any) -> None:
         force = message.linear_acceleration
         self._specific_force = np.array([force.x, force.y, force.z])
+        self._forces.append(self._specific_force)
 
     def _on_measurement(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
         """Read a message, which may complete a state."""

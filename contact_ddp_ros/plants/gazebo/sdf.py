@@ -51,7 +51,7 @@ Array = NDArray[np.float64]
 SDF_VERSION: Final = "1.9"
 """Read by Harmonic, Ionic and Jetty."""
 
-IMU_RATE: Final = 250.0
+IMU_RATE: Final = 1000.0
 """Rate of the IMU's messages [Hz]; the state does not come from them."""
 
 _FASTEST = 100.0

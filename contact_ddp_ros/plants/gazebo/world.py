@@ -51,8 +51,11 @@ _DISCOVERY = 0.3
 _STIFFNESS, _DAMPING = 80.0, 2.0
 """Gains of all joints while standing up [N m/rad, N m s/rad]."""
 
-_TIME, _PAUSE = 0.8, 0.4
-"""Duration of the joint motion, and of the rest after it [s]."""
+_TIME, _PAUSE, _LONGEST = 0.8, 0.4, 5.0
+"""Duration of the joint motion, of the least pause after it, and of both where the robot goes on rocking [s]."""
+
+_REST, _REST_TIME = 0.03, 0.2
+"""Largest component of the trunk's velocity at rest [m/s, rad/s], and for how long it must not be exceeded [s]."""
 
 _STRIDE = 2
 """Physics steps per effort."""
@@ -347,8 +350,14 @@ def _stand_up(world: World, robot: Robot, timestep: float) -> None:
     begin, n = state.joint_positions, robot.n_joints
     stiff, damped = np.full(n, _STIFFNESS), np.full(n, _DAMPING)
     drives = Drives(DriveGains(stiff, damped, damped), robot.effort_limits, np.inf)
-    for tick in range(round((_TIME + _PAUSE) / timestep / _STRIDE)):
-        share = min(1.0, tick * _STRIDE * timestep / _TIME)
+    moved = 0.0
+    for tick in range(round(_LONGEST / timestep / _STRIDE)):
+        passed = tick * _STRIDE * timestep
+        if np.abs([state.linear_velocity, state.angular_velocity]).max() > _REST:
+            moved = passed
+        if passed >= max(_TIME + _PAUSE, moved + _REST_TIME):
+            break
+        share = min(1.0, passed / _TIME)
         target = begin + share * (robot.standing - begin)
         drives.apply(JointCommand(target, np.zeros(n), np.zeros(n)), 0.0)
         state = world.step(_STRIDE, drives.efforts(state.joint_positions, state.joint_velocities, 0.0))
