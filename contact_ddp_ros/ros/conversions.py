@@ -35,7 +35,7 @@ _MAX_SECONDS = 2**31 - 1
 _QUATERNION_TOLERANCE = 1e-3
 """Tolerance of a unit quaternion's norm about one."""
 
-_UNKNOWN = -1.0
+UNKNOWN = -1.0
 """First entry of the covariance of what an IMU's message does not have, by its definition."""
 
 _NOWHERE = 1e-3
@@ -187,7 +187,7 @@ def imu_sample(message: Imu, time: float) -> ImuSample:
     Raises:
         MessageError: it says that it has no acceleration, or a number is not finite.
     """
-    if message.linear_acceleration_covariance[0] == _UNKNOWN:
+    if message.linear_acceleration_covariance[0] == UNKNOWN:
         raise MessageError(
             "imu/data says, by a covariance of -1, that it has no linear acceleration: who publishes it hears of no "
             "inertial unit; the state estimator waits for its samples"
@@ -218,7 +218,7 @@ def imu_message(state: RobotState, sample: ImuSample | None) -> Imu:
     _fill(message.orientation, state.orientation)
     _fill(message.angular_velocity, (sample or state).angular_velocity)
     if sample is None:
-        message.linear_acceleration_covariance[0] = _UNKNOWN
+        message.linear_acceleration_covariance[0] = UNKNOWN
     else:
         _fill(message.linear_acceleration, sample.specific_force)
     return message

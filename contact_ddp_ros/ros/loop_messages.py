@@ -32,6 +32,7 @@ from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.joints import N_JOINTS
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros.conversions import (
+    UNKNOWN,
     check_command,
     check_state,
     imu_sample,
@@ -210,6 +211,10 @@ _ODOMETRY: Layout = (
     Numbers("twist", 6),
     Numbers("twist_covariance", 36),
 )
+_IMU: Layout = (TEXT, Numbers("orientation", 13), Numbers("sample", 15), Numbers("covariance", 9))
+"""Fields of a sensor_msgs/Imu; the sample is a rate, its covariance, and a force."""
+
+_MOTION = ("position", "velocity", "effort")
 _POINT = tuple(Numbers(name) for name in ("positions", "velocities", "accelerations", "effort"))
 _COMMAND: Layout = (TEXT, TEXTS, WORD, *_POINT, WORD, WORD)
 
@@ -281,23 +286,44 @@ class StateReader:
 class ImuReader:
     """Reader of joint states and an IMU's sample, from serialised messages."""
 
+    def __init__(self) -> None:
+        """No message has been read."""
+        self._joints: Template | None = None
+        self._order: NDArray[np.int64] | None = None
+        self._imu: Template | None = None
+
     def read(self, joints: bytes, imu: bytes, time: float) -> tuple[ImuSample, Array, Array, Array]:
         """Sample, and positions (12,) [rad], velocities (12,) [rad/s] and torques (12,) [N m] of the joints, at `time`.
 
         Raises:
             MessageError: a joint or its effort is missing, or a number is not finite.
         """
+        first, second = self._joints, self._imu
+        if first is None or second is None or not (first.fits(joints) and second.fits(imu)):
+            return self._learn(joints, imu, time)
+        parts = [first.read(joints, name) for name in _MOTION]
+        sample = second.read(imu, "sample")
+        if second.read(imu, "covariance")[0] == UNKNOWN or not np.isfinite(np.concatenate([*parts, sample])).all():
+            return self._learn(joints, imu, time)
+        positions, velocities, torques = (part[self._order] for part in parts)
+        return ImuSample(time, sample[:3], sample[-3:]), positions, velocities, torques
+
+    def _learn(self, joints: bytes, imu: bytes, time: float) -> tuple[ImuSample, Array, Array, Array]:
         message = deserialize_message(joints, JointState)
         order = joint_order(message.name)
-        parts = [np.array(part, float) for part in (message.position, message.velocity, message.effort)]
-        for name, part in zip(("position", "velocity", "effort"), parts, strict=True):
+        parts = [np.array(getattr(message, name), float) for name in _MOTION]
+        for name, part in zip(_MOTION, parts, strict=True):
             if len(part) != len(message.name) or not np.isfinite(part).all():
                 found = f"{len(part)} numbers" if np.isfinite(part).all() else "a number that is not finite"
                 raise MessageError(
                     f"joint_states holds {found} of {name} for {len(message.name)} joints; the estimator needs all"
                 )
         positions, velocities, torques = (part[order] for part in parts)
-        return imu_sample(deserialize_message(imu, Imu), time), positions, velocities, torques
+        sample = imu_sample(deserialize_message(imu, Imu), time)
+        with contextlib.suppress(MessageError):  # read as objects every time, then
+            self._joints, self._imu = Template(joints, _JOINT_STATE), Template(imu, _IMU)
+        self._order = order
+        return sample, positions, velocities, torques
 
 
 class CommandWriter:

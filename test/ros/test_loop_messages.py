@@ -178,7 +178,9 @@ def test_a_sample_of_the_imu_comes_with_the_joints_in_any_order(state: RobotStat
     order = random.sample(range(12), 12)
     for name in ("name", "position", "velocity", "effort"):
         setattr(joints, name, [list(getattr(joints, name))[k] for k in order])
-    sample, positions, velocities, torques = ImuReader().read(serialize_message(joints), serialize_message(imu), 2.5)
+    reader, messages = ImuReader(), (serialize_message(joints), serialize_message(imu))
+    reader.read(*messages, 1.0)
+    sample, positions, velocities, torques = reader.read(*messages, 2.5)
     assert sample.time == 2.5
     np.testing.assert_array_equal(sample.angular_velocity, state.angular_velocity)
     np.testing.assert_array_equal(sample.specific_force, [0.1, 0.2, 9.8])
@@ -198,16 +200,23 @@ def test_a_sample_of_the_imu_comes_with_the_joints_in_any_order(state: RobotStat
 def test_joints_that_the_estimator_cannot_use_are_named(part: str, values: list[float], text: str) -> None:
     still = RobotState(0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), *np.zeros((2, 3)), *np.zeros((2, 12)))
     joints, imu = imu_and_joints(still, np.zeros(3))
+    reader = ImuReader()
+    reader.read(serialize_message(joints), serialize_message(imu), 0.0)
     setattr(joints, part, values)
     with pytest.raises(MessageError, match=text):
-        ImuReader().read(serialize_message(joints), serialize_message(imu), 0.0)
+        reader.read(serialize_message(joints), serialize_message(imu), 0.0)
 
 
 def test_an_imu_without_numbers_is_refused() -> None:
     still = RobotState(0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), *np.zeros((2, 3)), *np.zeros((2, 12)))
-    joints, imu = imu_and_joints(still, np.array([np.nan, 0.0, 0.0]))
+    reader, (joints, imu) = ImuReader(), imu_and_joints(still, np.zeros(3))
+    reader.read(serialize_message(joints), serialize_message(imu), 0.0)
+    imu.linear_acceleration.x = np.nan
     with pytest.raises(MessageError, match="imu holds"):
-        ImuReader().read(serialize_message(joints), serialize_message(imu), 0.0)
+        reader.read(serialize_message(joints), serialize_message(imu), 0.0)
+    imu.linear_acceleration_covariance[0] = -1.0
+    with pytest.raises(MessageError, match="no linear acceleration"):
+        reader.read(serialize_message(joints), serialize_message(imu), 0.0)
 
 
 def test_an_estimate_tells_the_covariances_of_the_filter() -> None:
