@@ -66,6 +66,31 @@ def quaternion_to_matrix(quaternion: Array) -> Array:
     )
 
 
+@nb.njit(nb.float64[::1](READ_2D), **COMPILED)
+def matrix_to_quaternion(rotation: Array) -> Array:
+    """Quaternion (4,) of a rotation (3, 3), by its largest component (Shepperd 1978)."""
+    trace = rotation[0, 0] + rotation[1, 1] + rotation[2, 2]
+    q = np.empty(4)
+    if trace > 0.0:
+        root = math.sqrt(trace + 1.0)
+        q[3], scale = 0.5 * root, 0.5 / root
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            q[i] = (rotation[k, j] - rotation[j, k]) * scale
+        return q
+    i = 0
+    for one in range(1, 3):
+        if rotation[one, one] > rotation[i, i]:
+            i = one
+    j, k = (i + 1) % 3, (i + 2) % 3
+    root = math.sqrt(rotation[i, i] - rotation[j, j] - rotation[k, k] + 1.0)
+    q[i], scale = 0.5 * root, 0.5 / root
+    q[3] = (rotation[k, j] - rotation[j, k]) * scale
+    q[j] = (rotation[j, i] + rotation[i, j]) * scale
+    q[k] = (rotation[k, i] + rotation[i, k]) * scale
+    return q
+
+
 @nb.njit(nb.types.UniTuple(nb.float64, 3)(READ), **COMPILED)
 def _angles(quaternion: Array) -> tuple[float, float, float]:
     x, y, z, w = _unit(quaternion)
@@ -162,3 +187,17 @@ def yaw_rate(quaternion: Array, angular_velocity: Array) -> float:
 def up_in_body(quaternion: Array) -> Array:
     """The (3,) unit vector that points up, in body axes: what an accelerometer at rest shows."""
     return quaternion_to_matrix(quaternion)[2].copy()
+
+
+@nb.njit(nb.void(nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
+def symmetric_inverse(a, out):  # type: ignore[no-untyped-def]
+    """Inverse of a symmetric positive matrix (3, 3)."""
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        for m in range(3):
+            p, q = (m + 1) % 3, (m + 2) % 3
+            out[m, i] = a[j, p] * a[k, q] - a[j, q] * a[k, p]
+    scale = 1.0 / (a[0, 0] * out[0, 0] + a[0, 1] * out[1, 0] + a[0, 2] * out[2, 0])
+    for i in range(3):
+        for j in range(3):
+            out[i, j] *= scale

@@ -1,19 +1,21 @@
 """All that is felt, from states and joint torques: foot forces, contact, ground, payload, drives."""
 
+import math
 from collections import deque
 from collections.abc import Sequence
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.ground import ContactEstimate, FootHeightEstimate, GroundEstimate
+from contact_ddp_ros.control.estimation.ground import FLAGS, ContactEstimate, FootHeightEstimate, GroundEstimate
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver, SwingCollisionDetector
 from contact_ddp_ros.control.estimation.payload import PayloadEstimate
 from contact_ddp_ros.control.estimation.reflected_inertia import DriveInertiaEstimate
 from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -133,24 +135,41 @@ class Estimator:
         while len(self._commands) > 1 and self._commands[1][0] <= middle:
             self._commands.popleft()
         held = self._commands[0][1]
-        torques = np.clip(gains.torques(held, positions, velocities), -self._limits, self._limits)
+        torques = gains.torques(held, positions, velocities)
+        torques = np.minimum(np.maximum(torques, -self._limits), self._limits)
         self._asked.append((state.time, torques))
         while len(self._asked) > 1 and self._asked[1][0] <= state.time - drive_delay + _ROUNDING:
             self._asked.popleft()
         self._observer.update(state, self._asked[0][1], self.config.observer_rate)
         if on_its_feet:
-            up = quaternion_to_matrix(state.orientation)[2]
-            self._payload.update(state.time, self._observer.wrench, up, self.config)
+            self._payload.update(state.time, self._observer.wrench, up_in_body(state.orientation), self.config)
         time, position, points, forces = state.time, state.position, self.points, self.forces
         planned = np.array(scheduled)
         self.contacts.update(time, forces[:, 2], planned, self.config)
         moments, odds = self._observer.moments, self.contacts.odds
         self._drives.update(time, moments, state.joint_velocities, odds, self.config)
-        contact, age = self.contacts.contact, time - self.contacts.since
-        self._met = np.where((contact & (age > 0.0))[:, None], self._met, points)
-        at_rest = np.linalg.norm(points - self._met, axis=1) <= _SLOW * age
-        settled = contact & (planned | at_rest) & (age >= self.config.settle_time)
+        contact = self.contacts.contact
+        settled, seen, swinging = _sort(
+            time, points, planned, contact, self.contacts.since, self._met, self.config.settle_time
+        )
         self._ground.update(time, position, points, contact, settled, self.config)
-        self._heights.update(points, contact & (planned | at_rest))
+        self._heights.update(points, seen)
         knees, driven = self._observer.knees, self._observer.driven
-        self._stumble.update(time, position, points, knees, forces, driven, ~(contact | planned), self.config)
+        self._stumble.update(time, position, points, knees, forces, driven, swinging, self.config)
+
+
+@nb.njit(
+    nb.types.UniTuple(FLAGS, 3)(nb.float64, READ_2D, FLAGS, FLAGS, READ, nb.float64[:, ::1], nb.float64), **COMPILED
+)
+def _sort(time, points, planned, contact, since, met, settle_time):  # type: ignore[no-untyped-def]
+    """Feet (n,) that show where the ground is by now, that show it, and that are in the air; `met` is updated."""
+    settled, seen, swinging = np.empty_like(contact), np.empty_like(contact), np.empty_like(contact)
+    for foot in range(len(contact)):
+        age = time - since[foot]
+        if not (contact[foot] and age > 0.0):
+            met[foot] = points[foot]
+        x, y, z = points[foot] - met[foot]
+        seen[foot] = contact[foot] and (planned[foot] or math.sqrt(x * x + y * y + z * z) <= _SLOW * age)
+        settled[foot] = seen[foot] and age >= settle_time
+        swinging[foot] = not (contact[foot] or planned[foot])
+    return settled, seen, swinging

@@ -11,7 +11,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, points_and_jacobians
-from contact_ddp_ros.robot.rotation import COMPILED
+from contact_ddp_ros.robot.rotation import COMPILED, symmetric_inverse
 from contact_ddp_ros.robot.tree import GRAVITY
 
 ROTATION, VELOCITY, POSITION, GYRO, ACCELEROMETER, JOINTS = 0, 3, 6, 9, 12, 15
@@ -170,20 +170,6 @@ def predict(rotation, points, covariance, gyro, force, walks, dt, noise):  # typ
     rotation[:] = rotation @ block
 
 
-@nb.njit(nb.void(nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
-def _inverse(a, out):  # type: ignore[no-untyped-def]
-    """Inverse of a symmetric positive matrix (3, 3)."""
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        for m in range(3):
-            p, q = (m + 1) % 3, (m + 2) % 3
-            out[m, i] = a[j, p] * a[k, q] - a[j, q] * a[k, p]
-    scale = 1.0 / (a[0, 0] * out[0, 0] + a[0, 1] * out[1, 0] + a[0, 2] * out[2, 0])
-    for i in range(3):
-        for j in range(3):
-            out[i, j] *= scale
-
-
 _STATE = (nb.float64[:, ::1],) * 3 + (nb.float64[::1], nb.float64[:, ::1])
 """Types of rotation, points, biases, offsets and covariance."""
 
@@ -211,10 +197,10 @@ def _correct(  # type: ignore[no-untyped-def]
             if seen[i, k] != 0.0:
                 for j in range(3):
                     spread[i, j] += seen[i, k] * gains[k, j]
-    _inverse(spread + noise, inverse)
+    symmetric_inverse(spread + noise, inverse)
     squared = innovation @ (inverse @ innovation)
     if squared > gate:
-        _inverse(spread + noise * (squared / gate) ** 2, inverse)
+        symmetric_inverse(spread + noise * (squared / gate) ** 2, inverse)
     gain = gains @ inverse
     for i in range(n):
         for j in range(i, n):
@@ -238,7 +224,7 @@ def _correct(  # type: ignore[no-untyped-def]
 def _joint_step(jacobian, step):  # type: ignore[no-untyped-def]
     """Change (3,) of a leg's angles that moves its foot by a step (3,); damped where the leg is straight."""
     inverse = np.empty((3, 3))
-    _inverse(jacobian @ jacobian.T + JACOBIAN_DAMPING**2 * np.eye(3), inverse)
+    symmetric_inverse(jacobian @ jacobian.T + JACOBIAN_DAMPING**2 * np.eye(3), inverse)
     return jacobian.T @ (inverse @ step)
 
 

@@ -35,15 +35,20 @@ forgotten.
 
 import math
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.ground import FootHeights, Ground
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN, symmetric_inverse
 
 Array = NDArray[np.float64]
 
 _HYSTERESIS = 1.0
+
+FLAGS = nb.boolean[::1]
+"""Type of an array of one flag for each foot."""
 
 
 class ContactEstimate:
@@ -63,11 +68,19 @@ class ContactEstimate:
 
     def update(self, time: float, normal_forces: Array, scheduled: Array, config: EstimationConfig) -> None:
         """Weigh normal forces (n_feet,) [N] against the feet that are to stand by schedule, (n_feet,) bool."""
-        prior = np.where(scheduled, config.schedule_odds, -config.schedule_odds)
-        self.odds = (normal_forces - config.force_threshold) / config.force_spread + prior
-        contact = np.where(self.contact, self.odds > -_HYSTERESIS, self.odds > _HYSTERESIS)
-        self.since = np.where(contact == self.contact, self.since, time)
-        self.contact = contact
+        settings = config.force_threshold, config.force_spread, config.schedule_odds
+        _weigh(time, normal_forces, scheduled, settings, self.contact, self.since, self.odds)
+
+
+@nb.njit(nb.void(nb.float64, READ, FLAGS, nb.types.UniTuple(nb.float64, 3), FLAGS, WRITTEN, WRITTEN), **COMPILED)
+def _weigh(time, normal_forces, scheduled, settings, contact, since, odds):  # type: ignore[no-untyped-def]
+    """Contact, its beginning or end [s] and its odds of each foot, updated in place."""
+    threshold, spread, prior = settings
+    for foot in range(len(contact)):
+        odds[foot] = (normal_forces[foot] - threshold) / spread + (prior if scheduled[foot] else -prior)
+        bears = odds[foot] > (-_HYSTERESIS if contact[foot] else _HYSTERESIS)
+        if bears != contact[foot]:
+            contact[foot], since[foot] = bears, time
 
 
 _PLANE_WEIGHT = 0.3
@@ -84,31 +97,37 @@ class FootHeightEstimate:
 
     def forget(self) -> None:
         """Begin anew."""
-        self._places: list[Array | None] = [None] * self._n_feet
+        self._places = np.full((self._n_feet, 3), np.nan)
         self._strides = np.zeros((self._n_feet, 2))
         self._down = np.zeros(self._n_feet, dtype=bool)
 
     def update(self, points: Array, contact: NDArray[np.bool_]) -> None:
         """Take in lowest points of the feet (n_feet, 3) in `odom` [m], and which of them are felt on the ground."""
-        for foot in np.flatnonzero(contact):
-            last = self._places[foot]
-            if not self._down[foot] and last is not None:
-                self._strides[foot] = points[foot, :2] - last[:2]
-            self._places[foot] = points[foot].copy()
-        self._down = contact.copy()
+        _land(points, contact, self._places, self._strides, self._down)
 
     def heights(self, ground: Ground, footholds: Array, config: EstimationConfig) -> FootHeights:
         """Above a plane, with footholds (N, 3) in `odom` [m]."""
         residuals = footholds[:, 2] - _below(ground, footholds)
         standing, landing = np.zeros(self._n_feet), np.zeros(self._n_feet)
         for foot, place in enumerate(self._places):
-            if place is None:
+            if np.isnan(place[0]):
                 continue
             standing[foot] = place[2] - ground.height_at(float(place[0]), float(place[1]))
             away = footholds[:, :2] - (place[:2] + self._strides[foot])
             weights = np.exp(-0.5 * (away**2).sum(axis=1) / config.foothold_reach**2)
             landing[foot] = weights @ residuals / (_PLANE_WEIGHT + weights.sum())
         return FootHeights(tuple(standing.tolist()), tuple(landing.tolist()))
+
+
+@nb.njit(nb.void(READ_2D, FLAGS, nb.float64[:, ::1], nb.float64[:, ::1], FLAGS), **COMPILED)
+def _land(points, contact, places, strides, down):  # type: ignore[no-untyped-def]
+    """Last footholds (n, 3), their distances from those before (n, 2), and the feet that stand, updated in place."""
+    for foot in range(len(contact)):
+        if contact[foot]:
+            if not down[foot] and not np.isnan(places[foot, 0]):
+                strides[foot] = points[foot, :2] - places[foot, :2]
+            places[foot] = points[foot]
+        down[foot] = contact[foot]
 
 
 def _below(ground: Ground, points: Array) -> Array:
@@ -133,30 +152,21 @@ class GroundEstimate:
 
     def forget(self) -> None:
         """Feel anew."""
-        self._left: list[Array] = []
-        self._standing: list[Array | None] = [None] * self._n_feet
-        self._samples = [0] * self._n_feet
-        self._plane: Array | None = None
+        self._left = np.zeros((0, 3))
+        self._standing, self._samples = np.zeros((self._n_feet, 3)), np.zeros(self._n_feet)
+        self._plane = np.full(3, np.nan)
         """Height at the robot and slopes, as they are told."""
         self.roughness = 0.0
         """Deviation of the footholds from the plane [m]."""
+        self.ground: Ground | None = None
+        """The plane, with a friction of which nothing is known; None before three feet have stood."""
         self._at = np.zeros(2)
         self._time = -math.inf
 
     @property
     def footholds(self) -> Array:
         """(N, 3) in `odom` [m], those of standing feet last."""
-        found = [*self._left, *(point for point in self._standing if point is not None)]
-        return np.array(found).reshape(-1, 3)
-
-    @property
-    def ground(self) -> Ground | None:
-        """The plane, with a friction of which nothing is known; None before three feet have stood."""
-        if self._plane is None:
-            return None
-        height, slope_x, slope_y = self._plane.tolist()
-        height -= slope_x * float(self._at[0]) + slope_y * float(self._at[1])
-        return Ground(height=height, slope_x=slope_x, slope_y=slope_y)
+        return np.concatenate([self._left, self._standing[self._samples > 0.0]])
 
     def update(
         self,
@@ -171,45 +181,67 @@ class GroundEstimate:
 
         Of the feet in contact, (n_feet,) bool, those that are `settled` show where the ground is.
         """
-        for foot, (stands, shows) in enumerate(zip(contact.tolist(), settled.tolist(), strict=True)):
-            if shows:
-                self._samples[foot] += 1
-                last = self._standing[foot]
-                share = 1.0 / self._samples[foot]
-                self._standing[foot] = points[foot].copy() if last is None else last + share * (points[foot] - last)
-                continue
-            foothold = self._standing[foot]
-            if not stands and foothold is not None:
-                self._left = [*self._left, foothold][-config.footholds :]
-                self._standing[foot], self._samples[foot] = None, 0
-        fitted = None
-        if any(self._samples) or self._plane is None:
-            fitted = self._fitted(position[:2], config)
-        if fitted is None:
+        if _stand(points, contact, settled, self._standing, self._samples):
+            leave = (self._samples > 0.0) & ~contact & ~settled
+            self._left = np.concatenate([self._left, self._standing[leave]])[-config.footholds :]
+            self._samples[leave] = 0.0
+        footholds = self.footholds
+        if len(footholds) < _FEWEST or (self.ground is not None and not self._samples.any()):
             return
-        if self._plane is not None:
+        fitted, self.roughness = _fitted(
+            footholds, position, config.foothold_range, config.foothold_error, config.slope_prior
+        )
+        if self.ground is not None:
             self._plane[0] += self._plane[1:] @ (position[:2] - self._at)
             follow = -math.expm1(-(time - self._time) / config.ground_time) if config.ground_time > 0.0 else 1.0
             fitted = self._plane + min(max(follow, 0.0), 1.0) * (fitted - self._plane)
         self._plane, self._at, self._time = fitted, position[:2].copy(), time
+        height, slope_x, slope_y = fitted.tolist()
+        height -= slope_x * float(self._at[0]) + slope_y * float(self._at[1])
+        self.ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
 
-    def _fitted(self, at: Array, config: EstimationConfig) -> Array | None:
-        """(3,) height below a point (2,) and slopes of the plane through the footholds."""
-        footholds = self.footholds
-        if len(footholds) < _FEWEST:
-            return None
-        away = footholds[:, :2] - at
-        weights = np.exp(-np.hypot(away[:, 0], away[:, 1]) / config.foothold_range) / config.foothold_error**2
-        rows = np.column_stack([np.ones(len(away)), away])
-        normal = rows.T @ (weights[:, None] * rows)
-        normal[1, 1] += config.slope_prior**-2
-        normal[2, 2] += config.slope_prior**-2
-        height, *slopes = np.linalg.solve(normal, rows.T @ (weights * footholds[:, 2])).tolist()
-        steepness = math.hypot(*slopes)
-        share = min(1.0, _STEEPEST / steepness) if steepness > 0.0 else 1.0
-        plane = np.array([height, share * slopes[0], share * slopes[1]])
-        off = np.abs(footholds[:, 2] - rows @ plane)
-        order = np.argsort(off)
-        counted = np.cumsum(weights[order])
-        self.roughness = float(off[order[np.searchsorted(counted, 0.5 * counted[-1])]])
-        return plane
+
+@nb.njit(nb.boolean(READ_2D, FLAGS, FLAGS, nb.float64[:, ::1], WRITTEN), **COMPILED)
+def _stand(points, contact, settled, standing, samples):  # type: ignore[no-untyped-def]
+    """Mean places (n, 3) of the feet that stand and the samples behind them, updated in place; true if a foot leaves."""
+    leaves = False
+    for foot in range(len(contact)):
+        if settled[foot]:
+            samples[foot] += 1.0
+            for i in range(3):
+                last = standing[foot, i] if samples[foot] > 1.0 else points[foot, i]
+                standing[foot, i] = last + (points[foot, i] - last) / samples[foot]
+        else:
+            leaves |= samples[foot] > 0.0 and not contact[foot]
+    return leaves
+
+
+@nb.njit(nb.types.Tuple((WRITTEN, nb.float64))(nb.float64[:, ::1], READ, *[nb.float64] * 3), **COMPILED)
+def _fitted(footholds, at, reach, error, prior):  # type: ignore[no-untyped-def]
+    """(3,) height below a point and slopes of the plane through footholds (N, 3), and how far they are off it [m]."""
+    n = len(footholds)
+    weights, normal, right, inverse = np.empty(n), np.zeros((3, 3)), np.zeros(3), np.empty((3, 3))
+    rows, total = np.ones((n, 3)), 0.0
+    for k in range(n):
+        rows[k, 1], rows[k, 2] = footholds[k, 0] - at[0], footholds[k, 1] - at[1]
+        weights[k] = math.exp(-math.hypot(rows[k, 1], rows[k, 2]) / reach) / error**2
+        total += weights[k]
+        for i in range(3):
+            right[i] += weights[k] * rows[k, i] * footholds[k, 2]
+            for j in range(3):
+                normal[i, j] += weights[k] * rows[k, i] * rows[k, j]
+    normal[1, 1] += prior**-2
+    normal[2, 2] += prior**-2
+    symmetric_inverse(normal, inverse)
+    plane = np.array([(inverse[i] * right).sum() for i in range(3)])
+    steepness = math.hypot(plane[1], plane[2])
+    if steepness > _STEEPEST:
+        plane[1:] *= _STEEPEST / steepness
+    off = np.array([abs(footholds[k, 2] - (rows[k] * plane).sum()) for k in range(n)])
+    order = np.argsort(off)
+    counted = 0.0
+    for k in order:
+        counted += weights[k]
+        if counted >= 0.5 * total:
+            return plane, off[k]
+    return plane, off[order[-1]]

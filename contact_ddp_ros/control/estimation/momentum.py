@@ -18,6 +18,8 @@ torques only take a share; and a leg that is stopped by its knee, low above the 
 Feet are lifted higher from then on, until the robot has left the place.
 """
 
+import math
+
 import numba as nb
 import numpy as np
 import pinocchio as pin
@@ -26,7 +28,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, JOINTS_PER_LEG, LegGeometry, points_and_jacobians
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, quaternion_to_matrix
+from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN, quaternion_to_matrix, symmetric_inverse
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import BASE, free_flyer_model
 
@@ -58,8 +60,8 @@ class MomentumObserver:
         drives = tree.joints[BASE:]
         self._damping = np.array([joint.damping for joint in drives])
         self._dry = np.array([joint.dry_friction for joint in drives])
-        self._integral: Array | None = None
-        self._residual = np.zeros(self._model.nv)
+        self._begun = False
+        self._integral, self._residual = np.zeros((2, self._model.nv))
         self._time = 0.0
         self.points = np.zeros((len(tree.contacts), 3))
         self.knees = np.zeros((len(tree.contacts), 3))
@@ -74,58 +76,78 @@ class MomentumObserver:
 
     def forget(self) -> None:
         """Begin anew at the next state."""
-        self._integral = None
+        self._begun = False
 
     def update(self, state: RobotState, torques: Array, rate: float) -> None:
         """Take in a finite state and the joint torques (12,) that have acted since the last one [N m].
 
         `rate` is the bandwidth k [1/s].
         """
-        model, data = self._model, self._data
+        model, data, legs = self._model, self._data, self._legs
         q = np.concatenate([state.position, state.orientation, state.joint_positions])
         v = np.concatenate([state.linear_velocity, state.angular_velocity, state.joint_velocities])
         pin.computeCoriolisMatrix(model, data, q, v)
         pin.computeGeneralizedGravity(model, data, q)
-        momentum = pin.crba(model, data, q, pin.Convention.WORLD) @ v
-        drift = data.C.T @ v - data.g
-        rates = state.joint_velocities
-        drift[BASE:] += torques - self._damping * rates - self._dry * np.tanh(rates / _DRY)
+        inertia = pin.crba(model, data, q, pin.Convention.WORLD)
         step = state.time - self._time
         self._time = state.time
-        if self._integral is None or not 0.0 <= step <= _LONGEST_STEP:
-            self._integral = momentum
-            self._residual[:] = 0.0
+        begins = not self._begun or not 0.0 <= step <= _LONGEST_STEP
+        self._begun = True
+        _follow(
+            inertia,
+            data.C.T,
+            data.g,
+            v,
+            torques,
+            self._damping,
+            self._dry,
+            math.inf if begins else step,
+            rate,
+            self._integral,
+            self._residual,
+        )
+        self.points, self.knees, (self.forces, self.driven), self.wrench = _felt(
+            q, self._residual, torques, legs.rotations, legs.translations, legs.axes, legs.feet, legs.radius
+        )
+
+
+@nb.njit(
+    nb.void(
+        *[nb.types.Array(nb.float64, 2, "C", readonly=True)] * 2,
+        *[READ] * 3,
+        *[nb.float64[::1]] * 2,
+        *[nb.float64] * 2,
+        *[nb.float64[::1]] * 2,
+    ),
+    **COMPILED,
+)
+def _follow(inertia, coriolis, gravity, v, torques, damping, dry, step, rate, integral, residual):  # type: ignore[no-untyped-def]
+    """Integral and residual (n,) a step [s] on, both updated in place; begun anew where it is infinite.
+
+    `inertia` (n, n) is symmetric, `coriolis` C' (n, n).
+    """
+    for i in range(len(v)):
+        momentum, drift = 0.0, -gravity[i]
+        for j in range(len(v)):
+            momentum += inertia[i, j] * v[j]
+            drift += coriolis[i, j] * v[j]
+        if i >= BASE:
+            k = i - BASE
+            drift += torques[k] - damping[k] * v[i] - dry[k] * math.tanh(v[i] / _DRY)
+        if step == math.inf:
+            integral[i], residual[i] = momentum, 0.0
         elif step > 0.0:
             # implicit in r, so that no bandwidth is too large for the step
-            self._integral = self._integral + step * drift
-            self._residual = rate * (momentum - self._integral) / (1.0 + rate * step)
-            self._integral = self._integral + step * self._residual
-        self._look(state, np.stack([self.moments, torques]))
-
-    def _look(self, state: RobotState, moments: Array) -> None:
-        """Places of feet and knees, and forces at the feet that explain moments of the joints, (2, n_joints)."""
-        legs = self._legs
-        rotation = quaternion_to_matrix(state.orientation)
-        self.points, self.knees, (self.forces, self.driven), of_feet = _felt(
-            state.position,
-            rotation,
-            state.joint_positions.astype(np.float64),
-            moments,
-            legs.rotations,
-            legs.translations,
-            legs.axes,
-            legs.feet,
-            legs.radius,
-        )
-        self.wrench = self._residual[:BASE] - of_feet
+            integral[i] += step * drift
+            residual[i] = rate * (momentum - integral[i]) / (1.0 + rate * step)
+            integral[i] += step * residual[i]
 
 
 @nb.njit(
     nb.types.Tuple((nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, :, ::1], nb.float64[::1]))(
-        READ,
-        nb.float64[:, ::1],
         WRITTEN,
-        nb.float64[:, ::1],
+        WRITTEN,
+        READ,
         nb.float64[:, :, :, ::1],
         nb.float64[:, :, ::1],
         nb.float64[:, :, ::1],
@@ -134,31 +156,49 @@ class MomentumObserver:
     ),
     **COMPILED,
 )
-def _felt(position, rotation, joints, moments, rotations, translations, axes, feet, radius):  # type: ignore[no-untyped-def]
-    """Lowest points of the feet (L, 3), knees (L, 3), forces (k, L, 3) that explain k joint moments, in the world.
+def _felt(q, residual, torques, rotations, translations, axes, feet, radius):  # type: ignore[no-untyped-def]
+    """Lowest points of the feet (L, 3), knees (L, 3), and two forces (2, L, 3) on each, in the world.
 
-    Then (6,) the force and the moment of the first of these about the trunk's origin, in trunk axes.
+    `q` (7 + 3 L,) is position, quaternion and joints. The first force explains the residual (6 + 3 L,) of the leg, the
+    second the drives' torques (3 L,). Then (6,) the force and the moment that the first leave on the trunk, in its axes.
     """
-    down = -radius * np.ascontiguousarray(rotation[2])
-    local, jacobians = points_and_jacobians(joints, rotations, translations, axes, feet, down)
-    last, _ = points_and_jacobians(joints, rotations, translations, axes, np.zeros_like(feet), np.zeros(3))
-    points, knees = np.empty((len(feet), 3)), np.empty((len(feet), 3))
-    forces = np.empty((len(moments), len(feet), 3))
-    wrench = np.zeros(6)
-    for leg in range(len(feet)):
-        jacobian = np.ascontiguousarray(jacobians[leg])
-        square = jacobian @ jacobian.T + JACOBIAN_DAMPING**2 * np.eye(3)
-        for k in range(len(moments)):
-            weighed = jacobian @ moments[k, JOINTS_PER_LEG * leg : JOINTS_PER_LEG * (leg + 1)]
-            force = np.linalg.solve(square, weighed)
-            forces[k, leg] = rotation @ force
-            if k == 0:
-                # What the damping takes of a force would weigh as a payload.
-                force += np.linalg.solve(square, JACOBIAN_DAMPING**2 * force)
-                wrench[:3] += force
-                wrench[3:] += np.cross(local[leg], force)
-        points[leg] = position + rotation @ np.ascontiguousarray(local[leg])
-        knees[leg] = position + rotation @ np.ascontiguousarray(last[leg])
+    rotation, n_feet = quaternion_to_matrix(q[3:7]), len(feet)
+    local, jacobians = points_and_jacobians(q[7:], rotations, translations, axes, feet, -radius * rotation[2])
+    last, _ = points_and_jacobians(q[7:], rotations, translations, axes, np.zeros_like(feet), np.zeros(3))
+    points, knees = np.empty((n_feet, 3)), np.empty((n_feet, 3))
+    forces = np.empty((2, n_feet, 3))
+    wrench = residual[:BASE].copy()
+    square, inverse, force = np.empty((3, 3)), np.empty((3, 3)), np.empty((2, 3))
+    for leg in range(n_feet):
+        jacobian, first = jacobians[leg], JOINTS_PER_LEG * leg
+        for i in range(3):
+            force[:, i] = 0.0
+            for j in range(3):
+                square[i, j] = JACOBIAN_DAMPING**2 if i == j else 0.0
+                for m in range(JOINTS_PER_LEG):
+                    square[i, j] += jacobian[i, m] * jacobian[j, m]
+        symmetric_inverse(square, inverse)
+        for i in range(3):
+            for m in range(JOINTS_PER_LEG):
+                weight = 0.0
+                for j in range(3):
+                    weight += inverse[i, j] * jacobian[j, m]
+                force[0, i] += weight * residual[BASE + first + m]
+                force[1, i] += weight * torques[first + m]
+        for i in range(3):
+            points[leg, i], knees[leg, i] = q[i], q[i]
+            forces[:, leg, i] = 0.0
+            for j in range(3):
+                points[leg, i] += rotation[i, j] * local[leg, j]
+                knees[leg, i] += rotation[i, j] * last[leg, j]
+                forces[:, leg, i] += rotation[i, j] * force[:, j]
+        # What the damping takes of a force would weigh as a payload.
+        force[0] += JACOBIAN_DAMPING**2 * (inverse @ force[0])
+        x, y, z = force[0]
+        wrench[:3] -= force[0]
+        wrench[3] -= local[leg, 1] * z - local[leg, 2] * y
+        wrench[4] -= local[leg, 2] * x - local[leg, 0] * z
+        wrench[5] -= local[leg, 0] * y - local[leg, 1] * x
     return points, knees, forces, wrench
 
 
@@ -200,18 +240,8 @@ class SwingCollisionDetector:
         `forces` (n_feet, 3) [N] are the ground's on the feet, `driven` those with which the joint torques push them.
         All are in `odom`; `swinging` are the feet that are in the air by schedule and by what is felt, (n_feet,) bool.
         """
-        along = np.hypot(forces[:, 0], forces[:, 1])
-        push = driven[:, :2]
-        taken = -(forces[:, :2] * push).sum(axis=1) >= _TAKEN * (push * push).sum(axis=1)
-        met = (
-            swinging
-            & (knees[:, 2] - points[:, 2] > _ABOVE)
-            & taken
-            & (along > config.stumble_force)
-            & (along > np.abs(forces[:, 2]))
-        )
-        self._since = np.where(met, np.minimum(self._since, time), np.inf)
-        for foot in np.flatnonzero(time - self._since >= _LASTS):
+        foot = _met(time, points, knees, forces, driven, swinging, config.stumble_force, self._since)
+        if foot >= 0:
             self._place = points[foot, :2].copy()
         if self._place is not None and np.hypot(*(position[:2] - self._place)) > config.stumble_reach:
             self._place = None
@@ -219,3 +249,20 @@ class SwingCollisionDetector:
     def roughness(self, config: EstimationConfig) -> float:
         """Roughness of the ground near that place [m]; 0 elsewhere."""
         return config.stumble_roughness if self._place is not None else 0.0
+
+
+@nb.njit(nb.int64(nb.float64, *[READ_2D] * 4, nb.boolean[::1], nb.float64, WRITTEN), **COMPILED)
+def _met(time, points, knees, forces, driven, swinging, least, since):  # type: ignore[no-untyped-def]
+    """Index of a foot that something has stopped for long enough, or -1; beginnings (n_feet,) are updated in place."""
+    found = -1
+    for foot in range(len(since)):
+        (x, y, z), (dx, dy, _) = forces[foot], driven[foot]
+        along = math.hypot(x, y)
+        stopped = -(x * dx + y * dy) >= _TAKEN * (dx * dx + dy * dy) and along > least and along > abs(z)
+        if swinging[foot] and stopped and knees[foot, 2] - points[foot, 2] > _ABOVE:
+            since[foot] = min(since[foot], time)
+        else:
+            since[foot] = np.inf
+        if time - since[foot] >= _LASTS:
+            found = foot
+    return found

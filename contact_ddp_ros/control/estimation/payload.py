@@ -11,12 +11,14 @@ count, those up and down do, until they are forgotten.
 See eq. (26) of docs/mathematics.md for the wrench.
 """
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
 from contact_ddp_ros.robot.tree import BASE
 
 Array = NDArray[np.float64]
@@ -59,9 +61,7 @@ class PayloadEstimate:
         self._age += step
         # A plain mean at first: what is weighed in a stand counts as soon as it is.
         share = step / min(self._age, 0.5 * config.payload_time)
-        seen = np.array([wrench[:3] @ up, wrench[3], wrench[4]])
-        self._smoothed = self._smoothed + min(share, 1.0) * (seen - self._smoothed)
-        self._mean = self._mean + min(share, 1.0) * (self._smoothed - self._mean)
+        _smooth(min(share, 1.0), wrench, up, self._smoothed, self._mean)
 
     def payload(self, config: EstimationConfig) -> Payload:
         """Load of the trunk, as far as it is more than `payload_least`."""
@@ -74,3 +74,12 @@ class PayloadEstimate:
         x, y = (min(max(moment / weight, -self._furthest), self._furthest) for moment in (about_y, -about_x))
         whole = min(abs(mass) / least - 1.0, 1.0) if least > 0.0 else 1.0  # comes in without a jump
         return Payload(whole * mass, x, y)
+
+
+@nb.njit(nb.void(nb.float64, *[READ] * 2, *[WRITTEN] * 2), **COMPILED)
+def _smooth(share, wrench, up, smoothed, mean):  # type: ignore[no-untyped-def]
+    """Force upwards and moments about x and y (3,), smoothed once and twice, updated in place."""
+    for k in range(3):
+        seen = wrench[0] * up[0] + wrench[1] * up[1] + wrench[2] * up[2] if k == 0 else wrench[2 + k]
+        smoothed[k] += share * (seen - smoothed[k])
+        mean[k] += share * (smoothed[k] - mean[k])

@@ -11,11 +11,13 @@ over hips and knees, whose swings are fast. A description in URDF has no rotors,
 See eq. (26) of docs/mathematics.md for the residual.
 """
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
 
 Array = NDArray[np.float64]
 
@@ -42,27 +44,17 @@ class DriveInertiaEstimate:
     def forget(self) -> None:
         """Begin anew."""
         self._last = np.inf
-        self._smoothed = np.zeros((self._n_feet, JOINTS_PER_LEG))
+        self._smoothed = np.zeros(self._n_feet * JOINTS_PER_LEG)
         self._squares, self._products = np.zeros((2, 2)), np.zeros(2)
         self._clear = np.zeros(self._n_feet)
         """Time for which each foot has touched nothing [s]."""
 
     def update(self, time: float, residual: Array, velocities: Array, odds: Array, config: EstimationConfig) -> None:
         """Take in residual and joint velocities, (n_joints,) each, and the logarithm of each foot's odds of contact."""
-        step, rate = time - self._last, config.observer_rate
+        step = time - self._last
         self._last = time
-        v = velocities.reshape(self._n_feet, JOINTS_PER_LEG)
-        if not 0.0 < step <= _LONGEST_STEP:
-            self._smoothed, self._clear = v.copy(), np.zeros(self._n_feet)
-            return
-        self._smoothed = self._smoothed + rate * step / (1.0 + rate * step) * (v - self._smoothed)
-        self._clear = np.where(odds < _CLEAR, self._clear + step, 0.0)
-        swinging = self._clear > _SETTLED / rate
-        moved = np.stack([rate * (v - self._smoothed), self._smoothed])[:, swinging, 1:].reshape(2, -1)
-        missing = -residual.reshape(self._n_feet, JOINTS_PER_LEG)[swinging, 1:].ravel()
-        kept = 1.0 - step / config.drives_time
-        self._squares = kept * self._squares + moved @ moved.T
-        self._products = kept * self._products + moved @ missing
+        rate, kept = config.observer_rate, 1.0 - step / config.drives_time
+        _swing(step, rate, kept, residual, velocities, odds, self._smoothed, self._clear, self._squares, self._products)
 
     def inertia(self, config: EstimationConfig) -> float:
         """Inertia of each drive beside its armature, as far as it is more than `drives_least` [kg m²]."""
@@ -71,3 +63,25 @@ class DriveInertiaEstimate:
         if found <= least:
             return 0.0
         return min(found / least - 1.0, 1.0) * min(found, _MOST * least)  # comes in without a jump
+
+
+@nb.njit(nb.void(*[nb.float64] * 3, *[READ] * 3, *[WRITTEN] * 2, nb.float64[:, ::1], WRITTEN), **COMPILED)
+def _swing(step, rate, kept, residual, velocities, odds, smoothed, clear, squares, products):  # type: ignore[no-untyped-def]
+    """Smoothed velocities (n_joints,), times without contact (n_feet,) and sums of the least squares, updated in place."""
+    if not 0.0 < step <= _LONGEST_STEP:
+        smoothed[:] = velocities
+        clear[:] = 0.0
+        return
+    squares *= kept
+    products *= kept
+    for k in range(len(velocities)):
+        smoothed[k] += rate * step / (1.0 + rate * step) * (velocities[k] - smoothed[k])
+        foot, joint = divmod(k, JOINTS_PER_LEG)
+        if joint == 0:
+            clear[foot] = clear[foot] + step if odds[foot] < _CLEAR else 0.0
+        elif clear[foot] > _SETTLED / rate:
+            moved = rate * (velocities[k] - smoothed[k]), smoothed[k]
+            for i in range(2):
+                products[i] -= moved[i] * residual[k]
+                for j in range(2):
+                    squares[i, j] += moved[i] * moved[j]

@@ -22,7 +22,7 @@ from contact_ddp_ros.control.estimation.momentum import MomentumObserver
 from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, quaternion_to_rpy
+from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, matrix_to_quaternion, quaternion_to_rpy
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.robot.tree import GRAVITY
 
@@ -130,7 +130,7 @@ class StateEstimator:
         observer, c = self._observer, self.filter.config
         observer.update(state, torques, _OBSERVER_RATE)
         _weigh(observer.forces, observer.driven, normal, self._weight, c.contact_share, c.contact_spread, self.weights)
-        if self.weights.max() > 0.5 or not _is_still(imu.angular_velocity, imu.specific_force):
+        if max(self.weights.tolist()) > 0.5 or not _is_still(imu.angular_velocity, imu.specific_force):
             self._moved = imu.time
         rest = imu.time - self._moved >= _REST_TIME
         self._feel_blow(imu.specific_force)
@@ -152,7 +152,7 @@ class StateEstimator:
 
     def _feel_blow(self, force: Array) -> None:
         """Give up the velocity after a blow that was beyond the accelerometer's range."""
-        if np.abs(force).max() >= self.filter.config.saturation:
+        if max(map(abs, force.tolist())) >= self.filter.config.saturation:
             self._blow = force
         elif self._blow is not None:
             self.filter.forget_velocity(self._blow)
@@ -160,10 +160,11 @@ class StateEstimator:
 
     def _doubt(self, dt: float) -> None:
         """Give up what is known of the velocity where every foot that stands contradicts it for some time."""
-        standing = self.weights > 0.5
-        if standing.any():
-            contradict = bool((self.filter.innovations[standing, 1] > _CONTRADICTION).all())
-            self._contradicted = self._contradicted + dt if contradict else 0.0
+        told = [
+            one for weight, one in zip(self.weights.tolist(), self.filter.innovations[:, 1].tolist()) if weight > 0.5
+        ]
+        if told:
+            self._contradicted = self._contradicted + dt if min(told) > _CONTRADICTION else 0.0
         if self._contradicted > _DOUBT_TIME:
             self.filter.forget_velocity()
             self._contradicted = 0.0
@@ -189,20 +190,13 @@ class StateEstimator:
         """Begin the filter at rest, level by the specific force, at a heading [rad] and a place (3,) [m]."""
         x, y, z = imu.specific_force.tolist()
         rotation = pin.rpy.rpyToMatrix(math.atan2(y, z), math.atan2(-x, math.hypot(y, z)), heading)
-        self.filter.begin(pin.Quaternion(rotation).coeffs(), np.zeros(3), place)
+        self.filter.begin(matrix_to_quaternion(rotation), np.zeros(3), place)
         return rotation
 
     def _state(self, imu: ImuSample, positions: Array, velocities: Array) -> RobotState:
         found = self.filter
-        return RobotState(
-            time=imu.time,
-            position=found.points[1] + self._shift,
-            orientation=pin.Quaternion(found.rotation).coeffs(),
-            linear_velocity=found.rotation.T @ found.points[0],
-            angular_velocity=imu.angular_velocity - found.biases[0],
-            joint_positions=positions,
-            joint_velocities=velocities,
-        )
+        trunk = _trunk(found.rotation, found.points, found.biases, self._shift, imu.angular_velocity)
+        return RobotState(imu.time, *trunk, positions, velocities)
 
 
 @nb.njit(
@@ -218,6 +212,17 @@ def _weigh(forces, driven, normal, weight, share, spread, weights):  # type: ign
             push -= driven[foot, i] * normal[i]
         odds = (min(felt, push) / weight - share) / spread
         weights[foot] = 1.0 / (1.0 + math.exp(min(max(-odds, -50.0), 50.0)))
+
+
+@nb.njit(nb.types.UniTuple(WRITTEN, 4)(*[nb.float64[:, ::1]] * 3, WRITTEN, READ), **COMPILED)
+def _trunk(rotation, points, biases, shift, rate):  # type: ignore[no-untyped-def]
+    """Position, quaternion, velocity and angular rate of the trunk from a filter's arrays and a measured rate."""
+    return (
+        points[1] + shift,
+        matrix_to_quaternion(rotation),
+        np.array([(rotation[:, i] * points[0]).sum() for i in range(3)]),
+        rate - biases[0],
+    )
 
 
 @nb.njit(nb.boolean(READ, READ), **COMPILED)
