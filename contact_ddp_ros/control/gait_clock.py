@@ -60,17 +60,19 @@ class GaitClock:
             return
         time = self.time(policy, now)
         k = policy.node(time)
-        loads = policy.forces[:, self._normals] > 0.0
-        if not loads[k].any():
+        loads = policy.forces[:, self._normals]
+        if max(loads[k].tolist()) <= 0.0:
             if not self._flying:
                 self._flying, self._airborne = True, set()
-            self._land_early(policy, time, loads[k:], k, landed & self._airborne, config)
+            candidates = landed & self._airborne
+            if candidates:
+                self._land_early(policy, time, loads[k:] > 0.0, k, candidates, config)
             self._airborne |= set(range(len(self._groups))) - landed
             return
         if self._flying:
-            self._flying, self._expected = False, set(np.flatnonzero(loads[k]).tolist())
+            self._flying, self._expected = False, set(np.flatnonzero(loads[k] > 0.0).tolist())
             begin = k
-            while begin > 0 and loads[begin - 1].any():
+            while begin > 0 and max(loads[begin - 1].tolist()) > 0.0:
                 begin -= 1
             self._due = float(policy.times[begin]) + policy.advance
         if landed & self._expected:

@@ -194,19 +194,15 @@ class PlaceAnchor:
     def release(self) -> None:
         """Go on in the source's own frame."""
         self.offset, self.yaw = np.zeros(3), 0.0
+        self.moved = False
+        """True if the frame is another than the source's own."""
         self._last: RobotState | None = None
         self._times: deque[float] = deque(maxlen=_MOST_JUMPS)
 
-    @property
-    def moved(self) -> bool:
-        """True if the frame is another than the source's own."""
-        return self.yaw != 0.0 or bool(self.offset.any())
-
     def believes(self, state: RobotState) -> bool:
         """True if a state of the right sizes has a place and an attitude at all, from which a frame can be told."""
-        norm = float(np.linalg.norm(state.orientation))
-        near = bool((np.abs(state.position) < _FARTHEST).all())  # not so where one is not a number
-        return near and abs(norm - 1.0) < _UNIT and state.is_finite()
+        near = max(map(abs, state.position.tolist())) < _FARTHEST
+        return near and abs(math.hypot(*state.orientation.tolist()) - 1.0) < _UNIT and state.is_finite()
 
     def place(self, state: RobotState) -> RobotState:
         """A state in that frame."""
@@ -227,22 +223,23 @@ class PlaceAnchor:
         if last is None or not 0.0 < state.time - last.time <= _MEMORY:
             return self.place(state)
         dt, config = state.time - last.time, self.config
-        went, step, turn = _stepped(
+        went, step, turn, kick = _stepped(
             last.position,
             last.orientation,
             last.linear_velocity,
             last.angular_velocity,
             state.position,
             state.orientation,
+            state.linear_velocity,
             dt,
         )
-        far = step > config.base_jump + 0.5 * _THROWN * dt * dt
-        kicked = bool((np.abs(state.linear_velocity - last.linear_velocity) > _KICK).any())
+        far, kicked = step > config.base_jump + 0.5 * _THROWN * dt * dt, kick > _KICK
         if kicked or (not far and abs(turn) <= config.turn_jump + config.trunk_turn_rate * dt):
             return self.place(state)
         was = self.place(replace(state, position=went))
         self.yaw = wrap_angle(self.yaw - turn)
         self.offset = np.zeros(3)
+        self.moved = True
         self.offset = was.position - self.place(state).position
         self.jumps += 1
         self._times.append(state.time)
@@ -262,9 +259,9 @@ def _turned(one, other):  # type: ignore[no-untyped-def]
     return 2.0 * math.acos(min(1.0, abs((one * other).sum())))
 
 
-@nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64))(*[READ] * 6, nb.float64), **COMPILED)
-def _stepped(p0, o0, l0, a0, p, o, dt):  # type: ignore[no-untyped-def]
-    """Place to which the trunk has gone (3,) [m] in dt, and how far place [m] and heading [rad] are from there.
+@nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64, nb.float64))(*[READ] * 7, nb.float64), **COMPILED)
+def _stepped(p0, o0, l0, a0, p, o, l, dt):  # type: ignore[no-untyped-def]
+    """Place to which the trunk has gone (3,) [m] in dt, how far place [m] and heading [rad] are from there, and kick.
 
     The heading is the part about the vertical of the rotation from the expected attitude to the present one.
     """
@@ -272,7 +269,7 @@ def _stepped(p0, o0, l0, a0, p, o, dt):  # type: ignore[no-untyped-def]
     went, up = p0 + dt * (before @ np.ascontiguousarray(l0)), dt * (before @ np.ascontiguousarray(a0))
     dot = o[0] * o0[0] + o[1] * o0[1] + o[2] * o0[2] + o[3] * o0[3]
     turn = 2.0 * math.atan2(o[2] * o0[3] - o[3] * o0[2] - o[0] * o0[1] + o[1] * o0[0], dot)
-    return went, np.abs(p - went).max(), wrap_angle(turn - up[2])
+    return went, np.abs(p - went).max(), wrap_angle(turn - up[2]), np.abs(l - l0).max()
 
 
 @nb.njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)

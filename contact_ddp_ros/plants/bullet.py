@@ -11,7 +11,6 @@ from typing import Any, Final
 from weakref import finalize
 
 import numpy as np
-import pinocchio as pin
 import pybullet
 from numpy.typing import NDArray
 
@@ -21,7 +20,7 @@ from contact_ddp_ros.plants.simulator import PhysicsSimulator
 from contact_ddp_ros.plants.terrain.shapes import HeightField
 from contact_ddp_ros.robot.joints import BASE_JOINTS
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.rotation import matrix_to_quaternion, quaternion_to_matrix
 from contact_ddp_ros.robot.shapes import Shape
 from contact_ddp_ros.robot.state import DriveGains, RobotState
 
@@ -95,7 +94,7 @@ class BulletSimulator(PhysicsSimulator):
         engine, rotation = self._engine, quaternion_to_matrix(state.orientation)
         self._begin, self._count, self._accelerometer = state.time, 0, np.zeros(3)
         centre = state.position + rotation @ self._com
-        engine.resetBasePositionAndOrientation(self._body, centre, _quaternion(rotation @ self._principal))
+        engine.resetBasePositionAndOrientation(self._body, centre, matrix_to_quaternion(rotation @ self._principal))
         velocity = rotation @ (state.linear_velocity + np.cross(state.angular_velocity, self._com))
         engine.resetBaseVelocity(self._body, velocity, rotation @ state.angular_velocity)
         for drive, position, speed in zip(self._drives, state.joint_positions, state.joint_velocities, strict=True):
@@ -107,7 +106,7 @@ class BulletSimulator(PhysicsSimulator):
         return RobotState(
             time=self.time,
             position=position,
-            orientation=_quaternion(rotation),
+            orientation=matrix_to_quaternion(rotation),
             linear_velocity=rotation.T @ linear,
             angular_velocity=rotation.T @ angular,
             joint_positions=positions,
@@ -197,14 +196,14 @@ class BulletSimulator(PhysicsSimulator):
                 baseMass=trunk.mass,
                 baseCollisionShapeIndex=self._collision_shape(trunk),
                 baseInertialFramePosition=trunk.com,
-                baseInertialFrameOrientation=_quaternion(self._principal),
+                baseInertialFrameOrientation=matrix_to_quaternion(self._principal),
                 linkMasses=[one.mass for one in links],
                 linkCollisionShapeIndices=[self._collision_shape(one) for one in links],
                 linkVisualShapeIndices=[-1] * len(links),
                 linkPositions=[one.joint.translation for one in links],
-                linkOrientations=[_quaternion(one.joint.rotation) for one in links],
+                linkOrientations=[matrix_to_quaternion(one.joint.rotation) for one in links],
                 linkInertialFramePositions=[one.com for one in links],
-                linkInertialFrameOrientations=[_quaternion(axes) for _, axes in frames],
+                linkInertialFrameOrientations=[matrix_to_quaternion(axes) for _, axes in frames],
                 linkParentIndices=[names.index(one.parent) for one in links],
                 linkJointTypes=[pybullet.JOINT_REVOLUTE] * len(links),
                 linkJointAxis=[one.joint.axis for one in links],
@@ -234,7 +233,7 @@ class BulletSimulator(PhysicsSimulator):
                 lengths=[shape.size[1] if shape.kind == "cylinder" else 0.0 for shape in shapes],
                 halfExtents=[_half(shape) for shape in shapes],
                 collisionFramePositions=[shape.translation for shape in shapes],
-                collisionFrameOrientations=[_quaternion(shape.rotation) for shape in shapes],
+                collisionFrameOrientations=[matrix_to_quaternion(shape.rotation) for shape in shapes],
             )
         )
 
@@ -250,8 +249,3 @@ def _principal(body: Body) -> tuple[Array, Array]:
     """Principal moments (3,) [kg m^2] of a body and their axes (3, 3) in its frame, as columns."""
     moments, axes = np.linalg.eigh(body.inertia)
     return moments, axes * [1.0, 1.0, np.sign(np.linalg.det(axes))]
-
-
-def _quaternion(rotation: Array) -> Array:
-    """(4,) unit quaternion (x, y, z, w) of a rotation (3, 3)."""
-    return np.array(pin.Quaternion(np.ascontiguousarray(rotation)).coeffs())

@@ -66,8 +66,8 @@ class Ground:
     @property
     def normal(self) -> NDArray[np.float64]:
         """(3,) unit normal in `odom`, upwards."""
-        normal = np.array([-self.slope_x, -self.slope_y, 1.0])
-        return normal / np.linalg.norm(normal)
+        length = math.hypot(self.slope_x, self.slope_y, 1.0)
+        return np.array([-self.slope_x / length, -self.slope_y / length, 1.0 / length])
 
     def ahead(self, yaw: float) -> float:
         """Rise over run in the direction of a heading [rad]."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.robot.rotation import (
+    matrix_to_quaternion,
     matrix_to_rpy,
     quaternion_product,
     quaternion_to_matrix,
@@ -32,6 +33,14 @@ def test_angles_quaternion_matrix(angles: tuple[float, float, float]) -> None:
     assert np.allclose(quaternion_to_matrix(-3.0 * quaternion), matrix, atol=1e-12)
     assert np.allclose(quaternion_to_rpy(quaternion), angles, atol=1e-9)
     assert np.allclose(up_in_body(quaternion), matrix.T @ [0.0, 0.0, 1.0], atol=1e-12)
+
+
+@given(ANGLES, st.sampled_from([np.zeros(3), *(math.pi * np.eye(3)), *(-3.1 * np.eye(3))]))
+def test_a_matrix_gives_the_quaternion_that_pinocchio_gives(
+    angles: tuple[float, float, float], turn: np.ndarray
+) -> None:
+    matrix = pin.exp3(turn) @ pin.rpy.rpyToMatrix(*angles)
+    assert np.allclose(matrix_to_quaternion(matrix), pin.Quaternion(matrix).coeffs(), atol=1e-12)
 
 
 @given(ANGLES, st.tuples(*[st.floats(-5.0, 5.0)] * 3))

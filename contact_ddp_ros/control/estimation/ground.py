@@ -203,7 +203,7 @@ class GroundEstimate:
 
 @nb.njit(nb.boolean(READ_2D, FLAGS, FLAGS, nb.float64[:, ::1], WRITTEN), **COMPILED)
 def _stand(points, contact, settled, standing, samples):  # type: ignore[no-untyped-def]
-    """Mean places (n, 3) of the feet that stand and the samples behind them, updated in place; true if a foot leaves."""
+    """Mean places (n, 3) of the feet that stand and the samples behind them, updated in place; true if one leaves."""
     leaves = False
     for foot in range(len(contact)):
         if settled[foot]:

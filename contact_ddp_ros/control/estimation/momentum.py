@@ -160,7 +160,7 @@ def _felt(q, residual, torques, rotations, translations, axes, feet, radius):  #
     """Lowest points of the feet (L, 3), knees (L, 3), and two forces (2, L, 3) on each, in the world.
 
     `q` (7 + 3 L,) is position, quaternion and joints. The first force explains the residual (6 + 3 L,) of the leg, the
-    second the drives' torques (3 L,). Then (6,) the force and the moment that the first leave on the trunk, in its axes.
+    second the drives' torques (3 L,). Then (6,) force and moment that the first leave on the trunk, in its axes.
     """
     rotation, n_feet = quaternion_to_matrix(q[3:7]), len(feet)
     local, jacobians = points_and_jacobians(q[7:], rotations, translations, axes, feet, -radius * rotation[2])

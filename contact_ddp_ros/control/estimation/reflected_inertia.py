@@ -67,7 +67,7 @@ class DriveInertiaEstimate:
 
 @nb.njit(nb.void(*[nb.float64] * 3, *[READ] * 3, *[WRITTEN] * 2, nb.float64[:, ::1], WRITTEN), **COMPILED)
 def _swing(step, rate, kept, residual, velocities, odds, smoothed, clear, squares, products):  # type: ignore[no-untyped-def]
-    """Smoothed velocities (n_joints,), times without contact (n_feet,) and sums of the least squares, updated in place."""
+    """Smoothed velocities (n_joints,), times without contact (n_feet,) and the sums, updated in place."""
     if not 0.0 < step <= _LONGEST_STEP:
         smoothed[:] = velocities
         clear[:] = 0.0

@@ -160,9 +160,8 @@ class StateEstimator:
 
     def _doubt(self, dt: float) -> None:
         """Give up what is known of the velocity where every foot that stands contradicts it for some time."""
-        told = [
-            one for weight, one in zip(self.weights.tolist(), self.filter.innovations[:, 1].tolist()) if weight > 0.5
-        ]
+        innovations = self.filter.innovations[:, 1].tolist()
+        told = [one for weight, one in zip(self.weights.tolist(), innovations) if weight > 0.5]
         if told:
             self._contradicted = self._contradicted + dt if min(told) > _CONTRADICTION else 0.0
         if self._contradicted > _DOUBT_TIME:

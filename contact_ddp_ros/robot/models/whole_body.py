@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,12 +21,15 @@ from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, L
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.rotation import (
+    COMPILED,
+    READ,
+    WRITTEN,
     quaternion_to_matrix,
     quaternion_to_rpy,
     rpy_rates,
     wrap_angle,
 )
-from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.state import STATE_PARTS, RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
 Array = NDArray[np.float64]
@@ -66,13 +70,11 @@ class WholeBodyModel:
 
     def state(self, state: RobotState) -> Array:
         """(36,) coordinates and their rates; angles in (-π, π]."""
-        rotation = quaternion_to_matrix(state.orientation)
         if self.chart is Chart.YAW_PITCH_ROLL:
-            angles = quaternion_to_rpy(state.orientation)[::-1]
-            rates = rpy_rates(state.orientation, state.angular_velocity)[::-1]
-        else:
-            angles = self.chart.angles(rotation)
-            rates = self.chart.rates(angles, state.angular_velocity)
+            return _yaw_pitch_roll(*(getattr(state, part) for part in STATE_PARTS))
+        rotation = quaternion_to_matrix(state.orientation)
+        angles = self.chart.angles(rotation)
+        rates = self.chart.rates(angles, state.angular_velocity)
         moving = rotation @ state.linear_velocity
         return np.concatenate([state.position, angles, state.joint_positions, moving, rates, state.joint_velocities])
 
@@ -123,3 +125,19 @@ class WholeBodyModel:
         """(12,) positions [rad], velocities [rad/s] and torques [N m] of the robot's joints."""
         n = self.tree.n
         return x[BASE:n].copy(), x[n + BASE :].copy(), u.copy()
+
+
+@nb.njit(WRITTEN(*[READ] * 6), **COMPILED)
+def _yaw_pitch_roll(position, orientation, linear, angular, joints, joint_rates):  # type: ignore[no-untyped-def]
+    """(2n,) coordinates and rates in the chart of yaw, pitch and roll of the parts of a state."""
+    n = BASE + len(joints)
+    x = np.empty(2 * n)
+    rotation = quaternion_to_matrix(orientation)
+    x[:3] = position
+    x[3:BASE] = quaternion_to_rpy(orientation)[::-1]
+    x[BASE:n] = joints
+    for i in range(3):
+        x[n + i] = (rotation[i] * linear).sum()
+    x[n + 3 : n + BASE] = rpy_rates(orientation, angular)[::-1]
+    x[n + BASE :] = joint_rates
+    return x
