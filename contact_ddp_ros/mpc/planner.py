@@ -276,11 +276,12 @@ class Planner:
             known = {name: frame.ground(one) for name, one in grounds.items()}
             feet = FootGrounds.named(self.builder.feet, ground, known)
         clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
-        config = replace(self.config, reference=replace(reference, height=height, clearance=clearance))
-        if felt.payload is not None:
-            config = replace(config, payload=felt.payload)
-        if felt.drive_inertia is not None:
-            config = replace(config, drive_inertia=felt.drive_inertia)
+        estimated = {"payload": felt.payload, "drive_inertia": felt.drive_inertia}
+        config = replace(
+            self.config,
+            reference=replace(reference, height=height, clearance=clearance),
+            **{name: value for name, value in estimated.items() if value is not None},
+        )
         return self.plan_coordinates(
             *(frame.into(x0), time, motion, config, ground, feet),
             challenge=challenge,
@@ -341,17 +342,24 @@ class Planner:
         terms = partial(cost_terms, self.builder, problem, grid, solved.solution, solved.multipliers, solved.penalty)
         hard = self.config.constraint.method == INTERIOR_POINT
         result = plan_result(self.builder, grid, problem, solved.solution, frame, self._provenance(), started, hard)
-        if result.policy is not None:
-            self._sequence = result.policy.sequence
-            self._warm.policy, self._warm.inequalities = result.policy, solved.next.inequalities
+        policy = result.policy
+        if policy is not None:
+            self._sequence = policy.sequence
+            self._warm.policy, self._warm.inequalities = policy, solved.next.inequalities
             self._warm.near = grid.near
-            result = replace(result, policy=result.policy.until(grid.near))
+            policy = policy.until(grid.near)
             self._warm.hessian_blend = solved.solution.hessian_blend
             self._warm.touchdowns.update(phased, cycle, solved.next.equalities)
-        outside = partial(violations, problem, solved.solution)
-        result = replace(result, cost_terms=terms, violations=outside)
-        result = replace(result, gait=self.config.gait.name, cold=last is None, allowed=allowed)
-        return replace(result, cut="; ".join(filter(None, (self._governor.cut, self._pose_cut))))
+        return replace(
+            result,
+            policy=policy,
+            cost_terms=terms,
+            violations=partial(violations, problem, solved.solution),
+            gait=self.config.gait.name,
+            cold=last is None,
+            allowed=allowed,
+            cut="; ".join(filter(None, (self._governor.cut, self._pose_cut))),
+        )
 
     def _solve(
         self, problem: Problem, x0: Array, guess: Guess, warm: DualVariables, iterations: int, most: int = 0

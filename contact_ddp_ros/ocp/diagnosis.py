@@ -29,16 +29,17 @@ def largest_violation(solution: Solution) -> float:
 def worst_constraint(problem: Problem, solution: Solution) -> str:
     """Name, node and size of the largest violation, as text."""
     n_i = solution.inequalities.shape[1]
-    violations = np.hstack([np.abs(solution.residuals[:, :-1]), -solution.inequalities])
-    if not violations.size or not violations.max() > 0.0:
+    equalities = np.abs(solution.residuals[:, :-1])
+    largest = [float(one.max(initial=0.0)) for one in (equalities, -solution.inequalities)]
+    if not max(largest) > 0.0:
         worst = solution.inequality_violation
         if n_i == 0 and worst > 0.0:  # a problem that tells of the largest violation of a node alone
             return f"an inequality of node {int(np.argmax(solution.residuals[:, -1]))} is violated by {worst:.3g}"
         return "no constraint is violated"
-    k, index = (int(one) for one in np.unravel_index(np.argmax(violations), violations.shape))
-    return (
-        f"the most violated constraint is {problem.constraint_name(index)} of node {k}, by {violations[k, index]:.3g}"
-    )
+    found = equalities if largest[0] >= largest[1] else -solution.inequalities
+    k, index = (int(one) for one in np.unravel_index(np.argmax(found), found.shape))
+    name = problem.constraint_name(index if found is equalities else equalities.shape[1] + index)
+    return f"the most violated constraint is {name} of node {k}, by {max(largest):.3g}"
 
 
 def is_unbounded(cost: float, first: float, cut: bool) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
+from contact_ddp_ros.robot.rotation import COMPILED
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import RigidBodyTree
 
@@ -44,15 +46,15 @@ class HorizontalFrame:
         """(..., 2n) states of `odom` in this frame; the first one's yaw is within half a turn of it."""
         first = float(xs.reshape(-1, xs.shape[-1])[0, self.yaw])
         turns = round((first - self.heading) / (2.0 * math.pi))
-        moved = xs.copy()
+        moved = np.array(xs, np.float64)
         moved[..., 0] -= self.x
         moved[..., 1] -= self.y
         moved[..., self.yaw] -= self.heading + 2.0 * math.pi * turns
-        return self._turned_states(moved, self.heading)
+        return _turn_states(moved, self.heading)
 
     def out_of(self, xs: Array) -> Array:
         """(..., 2n) states of this frame in `odom`."""
-        moved = self._turned_states(xs, -self.heading)
+        moved = _turn_states(np.array(xs, np.float64), -self.heading)
         moved[..., 0] += self.x
         moved[..., 1] += self.y
         moved[..., self.yaw] += self.heading
@@ -71,27 +73,26 @@ class HorizontalFrame:
         return LocalGround(ground.height_at(self.x, self.y), ground.ahead(self.heading), ground.aside(self.heading))
 
     def _with(self, policy: Policy, states: Array, angle: float) -> Policy:
-        forces = _turned(policy.forces.reshape(len(policy.forces), -1, 3), 0, angle)
-        return replace(
-            policy,
-            states=states,
-            gains=self._turned_states(policy.gains, angle),
-            forces=forces.reshape(policy.forces.shape),
-        )
-
-    @staticmethod
-    def _turned_states(rows: Array, angle: float) -> Array:
-        """Rows whose columns belong to (q, v), in axes that are turned by an angle."""
-        return _turned(_turned(rows, 0, angle), rows.shape[-1] // 2, angle)
+        gains, forces = (np.array(one, np.float64) for one in (policy.gains, policy.forces))
+        _turn(forces.reshape(-1, 3), 0, angle)
+        return replace(policy, states=states, gains=_turn_states(gains, angle), forces=forces)
 
 
-def _turned(rows: Array, column: int, angle: float) -> Array:
-    """A copy with components `column` and the next along axes that are turned by an angle."""
+def _turn_states(rows: Array, angle: float) -> Array:
+    """The rows (..., 2n), whose columns belong to (q, v), in axes that are turned by an angle [rad], in place."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    for column in (0, rows.shape[-1] // 2):
+        _turn(flat, column, angle)
+    return rows
+
+
+@nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.float64), **COMPILED)
+def _turn(rows, column, angle):  # type: ignore[no-untyped-def]
+    """Turn the axes of components `column` and the next of rows (N, m) by an angle [rad], in place."""
     cos, sin = math.cos(angle), math.sin(angle)
-    first, second = rows[..., column], rows[..., column + 1]
-    turned = rows.copy()
-    turned[..., column], turned[..., column + 1] = cos * first + sin * second, cos * second - sin * first
-    return turned
+    for k in range(len(rows)):
+        first, second = rows[k, column], rows[k, column + 1]
+        rows[k, column], rows[k, column + 1] = cos * first + sin * second, cos * second - sin * first
 
 
 @dataclass(frozen=True)
