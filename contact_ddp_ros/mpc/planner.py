@@ -276,11 +276,11 @@ class Planner:
             known = {name: frame.ground(one) for name, one in grounds.items()}
             feet = FootGrounds.named(self.builder.feet, ground, known)
         clearance = min(reference.clearance + reference.clearance_gain * felt.roughness, CLEARANCE_MOST)
-        estimated = {"payload": felt.payload, "drive_inertia": felt.drive_inertia}
         config = replace(
             self.config,
             reference=replace(reference, height=height, clearance=clearance),
-            **{name: value for name, value in estimated.items() if value is not None},
+            payload=self.config.payload if felt.payload is None else felt.payload,
+            drive_inertia=self.config.drive_inertia if felt.drive_inertia is None else felt.drive_inertia,
         )
         return self.plan_coordinates(
             *(frame.into(x0), time, motion, config, ground, feet),

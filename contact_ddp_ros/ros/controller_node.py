@@ -209,7 +209,7 @@ class ControllerNode:
         if self._controller.mode is ControlMode.DAMP:
             self._timebase.follow(stamp)
         try:
-            state = self._read(joints, odometry, self._timebase.seconds(stamp))
+            state = self._read(joints, odometry, stamp)
         except MessageError as error:
             self._report.malformed(error)
             self._report.refused_state = str(error)
@@ -224,8 +224,9 @@ class ControllerNode:
         period = math.inf if last is None or last > stamp else 1e-9 * (stamp - last)
         self._report.tick(now, clock.monotonic() - began, period)
 
-    def _read(self, joints: bytes, other: bytes, time: float) -> RobotState:
+    def _read(self, joints: bytes, other: bytes, stamp: int) -> RobotState:
         """State of joint states with their odometry, or estimated from joint states with their IMU's sample."""
+        time = self._timebase.seconds(stamp)
         if self._estimator is None:
             return self._states.read(joints, other, time)
         state = self._estimator.update(*self._imu.read(joints, other, time), self._controller.estimator.ground)
@@ -235,7 +236,7 @@ class ControllerNode:
             raise MessageError(f"{text}; allowed while the robot moves: {1e3 * allowed:.0f} ms")
         self._ticks += 1
         if self._estimates is not None and self._ticks % _TELL_EVERY == 0 and self._estimates.get_subscription_count():
-            self._estimates.publish(estimate_message(state, self._estimator.filter))
+            self._estimates.publish(estimate_message(state, self._estimator.filter, stamp))
         return state
 
     def _refuse(self, stamp: int) -> None:

@@ -198,9 +198,10 @@ def imu_sample(message: Imu, time: float) -> ImuSample:
     return ImuSample(time, rate, force)
 
 
-def estimate_message(state: RobotState, estimate: StateFilter) -> Odometry:
-    """Odometry of an estimated state with its covariances."""
+def estimate_message(state: RobotState, estimate: StateFilter, stamp: int) -> Odometry:
+    """Odometry of an estimated state with its covariances; `stamp` [ns] is that of its sample."""
     message = odometry_message(state)
+    message.header.stamp = stamp_message(stamp)
     message.pose.covariance = estimate.pose_covariance.ravel()
     message.twist.covariance = estimate.twist_covariance.ravel()
     return message

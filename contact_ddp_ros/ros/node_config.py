@@ -6,6 +6,7 @@ from functools import partial
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.process import SchedulingOptions
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
+from contact_ddp_ros.control.estimation.state_filter import StateFilterConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
@@ -26,6 +27,18 @@ def _discovery_time() -> float:
         unit="s",
         description="from the start of the process to the latest moment at which a second node of this kind is known "
         "and this one refuses; the middleware's discovery takes up to 3 s unless its profile says otherwise",
+    )
+
+
+def _pairing_tolerance() -> float:
+    """The parameter of those who take a robot's state from two topics."""
+    return parameter(
+        0.0005,
+        low=0.0,
+        high=0.02,
+        unit="s",
+        description="how far stamps of joint states and of the IMU or odometry may differ",
+        structural=True,
     )
 
 
@@ -113,14 +126,7 @@ class ControllerNodeOptions(NodeOptions):
         description="motions to have ready, by name or .yaml file, separated by commas; each is a service motion/NAME",
         structural=True,
     )
-    pairing_tolerance: float = parameter(
-        0.0005,
-        low=0.0,
-        high=0.02,
-        unit="s",
-        description="how far stamps of joint states and odometry may differ",
-        structural=True,
-    )
+    pairing_tolerance: float = _pairing_tolerance()
     discovery_time: float = _discovery_time()
     scheduling: SchedulingOptions = field(default_factory=partial(SchedulingOptions, priority=20))
 
@@ -212,6 +218,20 @@ class DrivesNodeOptions(NodeOptions):
 
 
 @dataclass(frozen=True)
+class EstimatorNodeOptions(NodeOptions):
+    """Options of the state estimator's node."""
+
+    pairing_tolerance: float = _pairing_tolerance()
+
+
+@dataclass(frozen=True)
+class StateEstimation:
+    """Parameters of the state estimator, under the names that they have in the controller."""
+
+    state: StateFilterConfig = field(default_factory=StateFilterConfig)
+
+
+@dataclass(frozen=True)
 class PlannerNodeConfig(PlannerConfig):
     """Parameters of the planner's node."""
 
@@ -259,6 +279,14 @@ class DrivesNodeConfig:
     node: DrivesNodeOptions = field(default_factory=DrivesNodeOptions)
 
 
+@dataclass(frozen=True)
+class EstimatorNodeConfig:
+    """Parameters of the state estimator's node."""
+
+    estimation: StateEstimation = field(default_factory=StateEstimation)
+    node: EstimatorNodeOptions = field(default_factory=EstimatorNodeOptions)
+
+
 CONFIGURATIONS = {
     "planner": PlannerNodeConfig(),
     "controller": ControllerNodeConfig(),
@@ -266,6 +294,7 @@ CONFIGURATIONS = {
     "bridge": BridgeNodeConfig(),
     "gazebo_bridge": GazeboBridgeNodeConfig(),
     "drives": DrivesNodeConfig(),
+    "estimator": EstimatorNodeConfig(),
 }
 """Every node's parameters with their defaults, by the node's name."""
 

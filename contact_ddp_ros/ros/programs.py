@@ -65,6 +65,11 @@ def drives_node() -> int:
     return run("contact_ddp_ros.ros.drives_node")
 
 
+def estimator_node() -> int:
+    """The state estimator alone."""
+    return run("contact_ddp_ros.ros.estimator_node")
+
+
 def composed_node() -> int:
     """The controller and what plays the robot, in one process."""
     return run("contact_ddp_ros.ros.composed_node")

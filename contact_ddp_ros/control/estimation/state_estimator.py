@@ -194,8 +194,10 @@ class StateEstimator:
 
     def _state(self, imu: ImuSample, positions: Array, velocities: Array) -> RobotState:
         found = self.filter
-        trunk = _trunk(found.rotation, found.points, found.biases, self._shift, imu.angular_velocity)
-        return RobotState(imu.time, *trunk, positions, velocities)
+        position, orientation, velocity, rate = _trunk(
+            found.rotation, found.points, found.biases, self._shift, imu.angular_velocity
+        )
+        return RobotState(imu.time, position, orientation, velocity, rate, positions, velocities)
 
 
 @nb.njit(

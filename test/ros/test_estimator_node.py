@@ -1,0 +1,67 @@
+"""The state estimate as a message: of the estimator's own node, and of the controller's."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import NodeMaker, Watcher
+
+from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.state import ImuSample
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros.conversions import imu_message, joint_state_message, stamp_message
+from contact_ddp_ros.ros.processes import NodeProcesses
+from contact_ddp_ros.ros.runtime import publisher, subscribe
+from contact_ddp_ros.ros.timebase import stamp_ns
+
+STANDING = load_robot().standing_state()
+BEGIN = 1_800_000_000_000_000_000
+"""A stamp of the wall clock [ns]."""
+
+
+@pytest.fixture
+def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
+    with NodeProcesses(loopback) as started:
+        yield started
+
+
+@pytest.mark.parametrize(("name", "topic"), [("estimator", io.ODOM), ("controller", io.ESTIMATE)])
+def test_a_robot_at_rest_is_where_it_stands_at_the_stamps_of_its_samples(
+    name: str, topic: io.Topic, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    watcher = Watcher(make_node, executor)
+    joints, imu = publisher(watcher.node, io.JOINT_STATES), publisher(watcher.node, io.IMU)
+    told: list[Odometry] = []
+    said: list[str] = []
+    sent: set[int] = set()
+    subscribe(watcher.node, topic, told.append)
+    subscribe(watcher.node, io.DIAGNOSTICS, lambda array: said.extend(_of(array, name)))
+    processes.start(name, {})
+    still = ImuSample(0.0, np.zeros(3), np.array([0.0, 0.0, 9.81]))
+
+    def estimated() -> bool:
+        stamp = BEGIN + 2_000_000 * len(sent)
+        sent.add(stamp)
+        for sender, message in (
+            (imu, imu_message(replace(STANDING, time=0.0, angular_velocity=np.zeros(3)), still)),
+            (joints, joint_state_message(replace(STANDING, time=0.0), np.zeros(12))),
+        ):
+            message.header.stamp = stamp_message(stamp)
+            sender.publish(message)
+        return len(told) > 3 and len(said) > 1
+
+    watcher.until(estimated)
+    last = told[-1]
+    assert stamp_ns(last.header.stamp) in sent
+    assert (last.header.frame_id, last.child_frame_id) == (io.ODOM_FRAME, io.BASE_FRAME)
+    assert last.pose.pose.position.z == pytest.approx(STANDING.position[2], abs=2e-3)
+    assert abs(last.twist.twist.linear.x) < 1e-3
+    assert min(last.pose.covariance[0], last.twist.covariance[0]) > 0.0
+
+
+def _of(array: DiagnosticArray, name: str) -> list[str]:
+    return [one.message for one in array.status if one.name == f"/{name}"]
