@@ -276,16 +276,20 @@ class ControllerNode:
         """Ask for plans where they are wanted and follow those that have come, or in lock-step, that are due."""
         controller, config = self._controller, self._config
         if controller.mode is ControlMode.MOVE or controller.standing:
-            moving = STOP if controller.stopping else MOVE
-            aim = moving if controller.mode is ControlMode.MOVE else HOLD
-            walking = controller.localised(state) or state
-            self._planner.ask(PlanRequest(stamp, aim, walking, controller.felt), config.safety.planner_period)
+            self._planner.ask(stamp, config.safety.planner_period, lambda: self._request(stamp, state))
         if self._lockstep:
             answers = self._planner.due(stamp, config.node.lockstep_timeout)
         else:
             answers = self._planner.newest(stamp)
         for answer in answers:
             self._follow(answer, now)
+
+    def _request(self, stamp: int, state: RobotState) -> PlanRequest:
+        """Request for a plan from a state of that stamp [ns]."""
+        controller = self._controller
+        moving = STOP if controller.stopping else MOVE
+        aim = moving if controller.mode is ControlMode.MOVE else HOLD
+        return PlanRequest(stamp, aim, controller.localised(state) or state, controller.felt)
 
     def _follow(self, answer: PolicyAnswer, now: float) -> None:
         """Offer the controller a policy that it does not know yet."""

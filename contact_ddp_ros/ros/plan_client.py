@@ -50,11 +50,11 @@ class PlanClient:
         """Start; policies are due `delay` [s] after their states. `stop` ends every wait."""
         self._ticks, self._stop = PlanTicks(time_ns(delay)), stop
 
-    def ask(self, request: PlanRequest, period: float) -> None:
-        """Request a plan if the last request is at least a `period` [s] ago."""
-        if self._ticks.ask(request.stamp, time_ns(period)):
-            message = self._writer.message(request)
-            self._sent.put(request.stamp, message)
+    def ask(self, stamp: int, period: float, request: Callable[[], PlanRequest]) -> None:
+        """Send the `request` of a state of that stamp [ns] if the last one is at least a `period` [s] ago."""
+        if self._ticks.ask(stamp, time_ns(period)):
+            message = self._writer.message(request())
+            self._sent.put(stamp, message)
             self._requests.publish(message)
 
     def newest(self, stamp: int) -> list[PolicyAnswer]:
