@@ -57,7 +57,7 @@ _ECHO_CHANNEL = "latency_echo"
 
 _TOLERANT = {
     "controller": {"safety.state_timeout": 0.5, "stand.ramp_time": 0.2},
-    "bridge": {"guard.command_timeout": 1.0},
+    "bridge": {"guard.command_timeout": 1.0, "guard.state_timeout": 1.0},
 }
 """Parameters that keep both nodes at work on a machine that has other things to do, too."""
 

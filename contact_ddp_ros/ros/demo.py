@@ -57,7 +57,7 @@ _ANSWER_TIMEOUT = 30.0
 _SPEED_PERIOD = 0.05
 """Wall-clock time between two speed commands [s]."""
 
-_COMMAND_TIMEOUT = 0.1
+_TIMEOUT = 0.1
 """Silence in real time after which the bridge to the robot damps: a desktop system may keep anybody waiting [s]."""
 
 _SPEED_PATIENCE = 10.0
@@ -174,13 +174,13 @@ class Demo:
 
     def _bridge(self) -> dict[str, dict[str, Any]]:
         drive = {f"drive.{name}": value for name, value in flatten(self.controller.drive).items()}
-        patience = {} if self.options.lockstep else {"guard.command_timeout": _COMMAND_TIMEOUT}
+        patience = {} if self.options.lockstep else {f"guard.{one}_timeout": _TIMEOUT for one in ("command", "state")}
         return {"bridge": {"link.port": self._port, **drive, **patience, **self.options.parameters("bridge")}}
 
     def _emulator(self) -> dict[str, Any]:
         """Parameters of the emulator, which is no node."""
         options = self.options
-        patience = {} if options.lockstep else {"targets_timeout": 2.0 * _COMMAND_TIMEOUT}
+        patience = {} if options.lockstep else {"targets_timeout": 2.0 * _TIMEOUT}
         return {
             **options.parameters("simulator"),
             **patience,

@@ -135,7 +135,12 @@ def robot(make_node: NodeMaker, executor: SingleThreadedExecutor, link_options: 
 @pytest.fixture
 def bridge(processes: NodeProcesses, link_options: LinkOptions) -> Callable[..., NodeProcesses]:
     def start(**parameters: object) -> NodeProcesses:
-        values = {"link.port": link_options.port, "guard.command_timeout": 1.0, "guard.soft_start": 0.0}
+        values = {
+            "link.port": link_options.port,
+            "guard.command_timeout": 1.0,
+            "guard.state_timeout": 1.0,
+            "guard.soft_start": 0.0,
+        }
         given = {name.replace("__", "."): value for name, value in parameters.items()}
         processes.start("bridge", {**values, **given})
         return processes

@@ -125,7 +125,14 @@ class GuardConfig:
         low=0.002,
         high=1.0,
         unit="s",
-        description="time without messages of controller or robot after which joints damp",
+        description="time without a command of the controller after which joints damp",
+    )
+    state_timeout: float = parameter(
+        0.08,
+        low=0.002,
+        high=1.0,
+        unit="s",
+        description="time without a state of the robot after which joints damp; the controller bridges as much",
     )
 
 
@@ -221,12 +228,11 @@ class CommandGuard:
     def _watch(self, now: float) -> None:
         if self._enabled is None:
             return
-        timeout = self._config.command_timeout
-        silence = now - self._last_command
+        timeout, silence = self._config.command_timeout, now - self._last_command
         if not silence <= timeout:
             self.trip(f"no joint command for {1e3 * silence:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
             return
-        age = np.inf if self._measured is None else now - self._measured[1]
+        timeout, age = self._config.state_timeout, np.inf if self._measured is None else now - self._measured[1]
         if not age <= timeout:
             self.trip(f"no robot state for {1e3 * age:.0f} ms; allowed: {1e3 * timeout:.0f} ms", now)
 
