@@ -194,10 +194,13 @@ class PlaceAnchor:
     def release(self) -> None:
         """Go on in the source's own frame."""
         self.offset, self.yaw = np.zeros(3), 0.0
-        self.moved = False
-        """True if the frame is another than the source's own."""
         self._last: RobotState | None = None
         self._times: deque[float] = deque(maxlen=_MOST_JUMPS)
+
+    @property
+    def moved(self) -> bool:
+        """True if the frame is another than the source's own."""
+        return self.yaw != 0.0 or any(self.offset.tolist())
 
     def believes(self, state: RobotState) -> bool:
         """True if a state of the right sizes has a place and an attitude at all, from which a frame can be told."""
@@ -239,7 +242,6 @@ class PlaceAnchor:
         was = self.place(replace(state, position=went))
         self.yaw = wrap_angle(self.yaw - turn)
         self.offset = np.zeros(3)
-        self.moved = True
         self.offset = was.position - self.place(state).position
         self.jumps += 1
         self._times.append(state.time)
@@ -261,7 +263,8 @@ def _turned(one, other):  # type: ignore[no-untyped-def]
 
 @nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64, nb.float64))(*[READ] * 7, nb.float64), **COMPILED)
 def _stepped(p0, o0, l0, a0, p, o, l, dt):  # type: ignore[no-untyped-def]
-    """Place to which the trunk has gone (3,) [m] in dt, how far place [m] and heading [rad] are from there, and kick.
+    """Place to which the trunk has gone (3,) [m] in dt, how far place [m] and heading [rad] are from there, and the
+    largest change of a velocity [m/s].
 
     The heading is the part about the vertical of the rotation from the expected attitude to the present one.
     """

@@ -30,8 +30,8 @@ READ = nb.types.Array(nb.float64, 1, "A", readonly=True)
 READ_2D = nb.types.Array(nb.float64, 2, "A", readonly=True)
 """Types of arguments that are only read: arrays of any layout, read-only ones too."""
 
-WRITTEN = nb.float64[::1]
-"""Type of a result."""
+WRITTEN, FLAGS = nb.float64[::1], nb.boolean[::1]
+"""Types of results: numbers, and truth values, of feet for one."""
 
 _GIMBAL_LOCK = 1.0 - 1e-12
 """Sine of the pitch beyond which roll and yaw cannot be told apart."""

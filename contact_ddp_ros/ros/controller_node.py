@@ -32,7 +32,7 @@ from contact_ddp_ros.ros.conversions import estimate_message, time_ns
 from contact_ddp_ros.ros.estimate_messages import HOLD, MOVE, STOP, PlanRequest
 from contact_ddp_ros.ros.exchange import Synchroniser
 from contact_ddp_ros.ros.lifecycle import managed_part
-from contact_ddp_ros.ros.loop_messages import CommandWriter, ImuReader, StateReader, stamp_of
+from contact_ddp_ros.ros.loop_messages import CommandWriter, ImuReader, StateReader, stamp_misfit, stamp_of
 from contact_ddp_ros.ros.node_config import ControllerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_client import REPEAT, PlanClient
@@ -56,9 +56,6 @@ _LAST_FRAMES = 3
 
 _LAST_WORD = 0.2
 """Longest wait for the last of them to arrive [s]."""
-
-_LATEST_STAMP = 2**31 * 1_000_000_000
-"""Stamps from here on do not fit a message [ns]."""
 
 _DEPTH = 8
 """States that may wait to be read: after a pause the newest pair counts, whichever half came late."""
@@ -203,8 +200,8 @@ class ControllerNode:
         if stamp == last:
             self._commands.publish(self._last_answer)
             return
-        if not 0 <= stamp < _LATEST_STAMP:
-            self._report.malformed(MessageError(f"a state is stamped {stamp} ns; allowed: 0 to {_LATEST_STAMP}"))
+        if (misfit := stamp_misfit(stamp)) is not None:
+            self._report.malformed(misfit)
             return
         if self._controller.mode is ControlMode.DAMP:
             self._timebase.follow(stamp)

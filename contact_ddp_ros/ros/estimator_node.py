@@ -17,7 +17,7 @@ from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import estimate_message, time_ns
 from contact_ddp_ros.ros.exchange import Synchroniser
-from contact_ddp_ros.ros.loop_messages import ImuReader, stamp_of
+from contact_ddp_ros.ros.loop_messages import ImuReader, stamp_misfit, stamp_of
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import EstimatorNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters, fitted
@@ -50,8 +50,8 @@ class EstimatorNode:
         self._estimator = StateEstimator(load_robot(config.node.urdf or None), config.estimation.state)
         self._reader, self._timebase = ImuReader(), Timebase()
         self._pairing: Synchroniser[bytes] = Synchroniser(time_ns(config.node.pairing_tolerance))
-        self._samples, self._told, self._refused = Recent(), 0, Recent()
-        self._count, self._malformed, self._last_error = 0, 0, ""
+        self._samples = self._told = self._malformed = 0
+        self._new_samples, self._new_malformed, self._last_error = Recent(), Recent(), ""
         self._odometry = publisher(node, io.ODOM)
         self._inlet = Receiver(node)
         self._inlet.subscribe(io.IMU, partial(self._on_message, 1), raw=True)
@@ -75,10 +75,10 @@ class EstimatorNode:
         if pair is None:
             return
         stamp, joints, imu = pair
-        if not self._count:
-            self._timebase.follow(stamp)
-        self._count += 1
+        self._samples += 1
         try:
+            if (misfit := stamp_misfit(stamp)) is not None:
+                raise misfit
             state = self._estimator.update(*self._reader.read(joints, imu, self._timebase.seconds(stamp)))
         except MessageError as error:
             self._malformed, self._last_error = self._malformed + 1, str(error)
@@ -90,14 +90,14 @@ class EstimatorNode:
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {
-            "samples": self._count,
+            "samples": self._samples,
             "estimates": self._told,
             "malformed messages": self._malformed,
             **(self._estimator.figures() if self._told else {}),
         }
-        if refused := self._refused.growth(self._malformed):
+        if refused := self._new_malformed.growth(self._malformed):
             return ERROR, f"{refused} malformed messages since the last report: {self._last_error}", values
-        if not self._samples.growth(self._count):
+        if not self._new_samples.growth(self._samples):
             alone = self._pairing.alone
             text = f"the last {alone} imu/data and joint_states had no counterpart of their stamp" if alone else ""
             return WARN, text or "no imu/data and joint_states", values

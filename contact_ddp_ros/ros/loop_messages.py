@@ -53,6 +53,9 @@ _STAMP = slice(_ENCAPSULATION, _ENCAPSULATION + 8)
 _STAMP_ORDERS = (struct.Struct(">iI"), struct.Struct("<iI"))
 """A serialised stamp in big-endian and in little-endian CDR."""
 
+_LATEST_STAMP = 2**31 * NANOSECONDS
+"""Stamps from here on do not fit a message [ns]."""
+
 _LENGTH = struct.Struct("<I")
 _NUMBER = np.dtype("<f8")
 
@@ -76,6 +79,13 @@ def stamp_of(message: bytes) -> int:
     """The stamp [ns] of a serialised message that begins with a stamp or a std_msgs/Header."""
     seconds, nanoseconds = _STAMP_ORDERS[message[1] & 1].unpack_from(message, _ENCAPSULATION)
     return int(seconds) * NANOSECONDS + int(nanoseconds)
+
+
+def stamp_misfit(stamp: int) -> MessageError | None:
+    """Error of a state's stamp [ns] that no answer could carry; None where one can."""
+    if 0 <= stamp < _LATEST_STAMP:
+        return None
+    return MessageError(f"a state is stamped {stamp} ns; allowed: 0 to {_LATEST_STAMP}")
 
 
 def array_of(message: bytes) -> tuple[int, Array]:

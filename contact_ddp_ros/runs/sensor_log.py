@@ -203,7 +203,7 @@ def _sorted(path: Path, kind: str, rows: list[tuple[float, list[float]]]) -> Arr
         raise ReplayError(f"the log {path} has {kind} with values that are not finite")
     _, first = np.unique(table[:, 0], return_index=True)
     if len(first) < 2:
-        raise ReplayError(f"the log {path} has {kind} at {len(first)} different times; at least 2 are needed")
+        raise ReplayError(f"the log {path} needs {kind} at 2 or more different times; it has {len(first)}")
     return table[first]
 
 

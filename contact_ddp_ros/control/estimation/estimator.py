@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
-from contact_ddp_ros.control.estimation.ground import FLAGS, ContactEstimate, FootHeightEstimate, GroundEstimate
+from contact_ddp_ros.control.estimation.ground import ContactEstimate, FootHeightEstimate, GroundEstimate
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver, SwingCollisionDetector
 from contact_ddp_ros.control.estimation.payload import PayloadEstimate
 from contact_ddp_ros.control.estimation.reflected_inertia import DriveInertiaEstimate
 from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, up_in_body
+from contact_ddp_ros.robot.rotation import COMPILED, FLAGS, READ, READ_2D, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]

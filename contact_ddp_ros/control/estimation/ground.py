@@ -41,14 +41,11 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.ground import FootHeights, Ground
-from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN, symmetric_inverse
+from contact_ddp_ros.robot.rotation import COMPILED, FLAGS, READ, READ_2D, WRITTEN, symmetric_inverse
 
 Array = NDArray[np.float64]
 
 _HYSTERESIS = 1.0
-
-FLAGS = nb.boolean[::1]
-"""Type of an array of one flag for each foot."""
 
 
 class ContactEstimate:

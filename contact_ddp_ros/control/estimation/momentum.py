@@ -28,7 +28,15 @@ from numpy.typing import NDArray
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, JOINTS_PER_LEG, LegGeometry, points_and_jacobians
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN, quaternion_to_matrix, symmetric_inverse
+from contact_ddp_ros.robot.rotation import (
+    COMPILED,
+    FLAGS,
+    READ,
+    READ_2D,
+    WRITTEN,
+    quaternion_to_matrix,
+    symmetric_inverse,
+)
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import BASE, free_flyer_model
 
@@ -251,7 +259,7 @@ class SwingCollisionDetector:
         return config.stumble_roughness if self._place is not None else 0.0
 
 
-@nb.njit(nb.int64(nb.float64, *[READ_2D] * 4, nb.boolean[::1], nb.float64, WRITTEN), **COMPILED)
+@nb.njit(nb.int64(nb.float64, *[READ_2D] * 4, FLAGS, nb.float64, WRITTEN), **COMPILED)
 def _met(time, points, knees, forces, driven, swinging, least, since):  # type: ignore[no-untyped-def]
     """Index of a foot that something has stopped for long enough, or -1; beginnings (n_feet,) are updated in place."""
     found = -1

@@ -310,8 +310,9 @@ class GazeboBridge:
 
     def _on_imu(self, message: Any) -> None:
         force = message.linear_acceleration
-        self._specific_force = np.array([force.x, force.y, force.z])
-        self._forces.append(self._specific_force)
+        with self._news:
+            self._specific_force = np.array([force.x, force.y, force.z])
+            self._forces.append(self._specific_force)
 
     def _on_measurement(self, take: Callable[[Any], Measurement | None], message: Any) -> None:
         """Read a message, which may complete a state."""
