@@ -249,6 +249,8 @@ class Controller:
         finding = self._advance_clock(now)
         if finding is None:
             state, finding = self._judge(state, now)
+        if finding is not None and finding.violation is ViolationKind.STATE_JUMP:
+            self.estimator.forget()  # where feet have stood is not known from where the robot is now
         self.finding, self._torques = finding, self._no_torques
         self._measured, self._state = state, state if finding is None else None
         if state is not None and self.config.safety.check_known_pose:

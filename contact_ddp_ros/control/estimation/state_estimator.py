@@ -5,7 +5,8 @@ at a lift-off, torques say nothing of an impact. Their share of the weight makes
 (:mod:`contact_ddp_ros.control.estimation.state_filter`). A trunk that lies still, no foot carrying it, is at rest,
 which holds the velocity and shows the gyroscope's bias.
 
-Position and heading begin at zero, with the lowest foot on the ground, and drift. There is no place until a first
+Position and heading begin at zero, with the lowest foot on the ground, and drift. They begin anew where the clock or a
+joint leaps, as those of a robot do that a simulator puts back. There is no place until a first
 sample is steady, and it makes no leaps: after a fall a foot may correct it by a metre, which nobody can follow.
 """
 
@@ -42,6 +43,8 @@ _LOST_SPEED, _LOST_TILT = 0.5, 0.2
 """Velocity along an axis [m/s] and tilt beside gravity [rad] of a trunk at rest from which on the filter is lost."""
 _PLACE_STEP = 0.03
 """Largest correction of the position along an axis that the state shows; beyond, its frame moves along [m]."""
+_LEAP, _TOO_FAST = 0.1, 2.0
+"""Beyond this step [rad] and this multiple of its largest velocity no joint moves by itself."""
 _OBSERVER_RATE = 300.0
 """Bandwidth of the momentum observer [1/s]."""
 
@@ -60,6 +63,8 @@ class StateEstimator:
         self.weights = np.zeros(len(robot.tree.contacts))
         self._observer = MomentumObserver(robot)
         self._weight = robot.mass * GRAVITY
+        self._fastest = _TOO_FAST * robot.velocity_limits
+        self._joints = robot.standing
         self._time: float | None = None
         self._moved = self._began = self._changed = 0.0
         self._shown = np.full(6, np.nan)
@@ -116,9 +121,10 @@ class StateEstimator:
         taken = np.concatenate([imu.angular_velocity, imu.specific_force, positions, velocities, torques])
         if not np.isfinite(taken).all():
             return replace(self._state(imu, positions, velocities), position=np.full(3, np.nan))
-        if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP:
+        if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP or self._leapt(imu.time, positions):
             self.forget()
             self._began = self._moved = imu.time
+        self._joints = positions
         if not self._steady:
             self._begin(imu, positions)
         dt = 0.0 if self._time is None else imu.time - self._time
@@ -145,6 +151,12 @@ class StateEstimator:
             self._shift -= step
         self._doubt(dt)
         return self._told(self._state(imu, positions, velocities))
+
+    def _leapt(self, time: float, positions: Array) -> bool:
+        """True if a joint has moved further since the last sample than it can: the robot has been put elsewhere."""
+        assert self._time is not None
+        allowed = _LEAP + (time - self._time) * self._fastest
+        return bool((np.abs(positions - self._joints) > allowed).any())
 
     def _told(self, state: RobotState) -> RobotState:
         """A state as it is given away: without a place as long as nothing has been steady."""

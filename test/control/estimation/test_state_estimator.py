@@ -57,6 +57,18 @@ def test_a_clock_that_jumps_has_it_begin_anew(jump: float) -> None:
     assert state.is_finite()
 
 
+def test_a_robot_that_is_put_elsewhere_has_it_begin_anew() -> None:
+    """A simulator's reset: the clock goes on, no gyroscope shows the turn, and joints leap."""
+    estimator, roll = StateEstimator(ROBOT), 0.15
+    rest(estimator, 0.5)
+    force = GRAVITY * np.array([0.0, np.sin(roll), np.cos(roll)])
+    for k in range(2):
+        sample = ImuSample(0.5 + 0.002 * k, np.zeros(3), force)
+        state = estimator.update(sample, STANDING + 0.5, STILL, STILL)
+    assert quaternion_to_rpy(state.orientation)[0] == pytest.approx(roll, abs=1e-3)
+    np.testing.assert_allclose(state.position[:2], 0.0, atol=1e-9)
+
+
 def test_a_foot_counts_as_much_as_its_share_of_the_weight_says() -> None:
     """Torques that carry the weight on two diagonal feet."""
     estimator = StateEstimator(ROBOT)
