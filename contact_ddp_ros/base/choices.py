@@ -18,6 +18,9 @@ GAIT_SUFFIXES = (".yaml", ".yml")
 ROBOT_SUFFIXES = (".yaml", ".yml")
 """Suffixes of robot files; a name without one is that of a packaged robot."""
 
+URDF_SUFFIXES = (".urdf", ".xacro")
+"""Suffixes of robot descriptions."""
+
 DEFAULT_ROBOT = "mini_cheetah"
 """The robot whose parameters the defaults are."""
 

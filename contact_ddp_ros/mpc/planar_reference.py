@@ -40,7 +40,10 @@ def planar_schedule(config: GaitConfig, epoch: float = 0.0) -> ModeSchedule:
 
 @dataclass(frozen=True)
 class PlanarLeg:
-    """A two-link leg of the planar tree: its joints, its hip in the trunk and the lengths of its links [m]."""
+    """A two-link leg of the planar tree: its joints, its hip in the trunk and the lengths of its links [m].
+
+    `bend` is 1 where the knee bends backwards, its axis along -y, and -1 where it bends forwards.
+    """
 
     foot: str
     hip: int
@@ -49,6 +52,7 @@ class PlanarLeg:
     hip_z: float
     thigh: float
     shank: float
+    bend: float = 1.0
 
     @classmethod
     def of_tree(cls, tree: RigidBodyTree, foot: str) -> "PlanarLeg":
@@ -63,14 +67,15 @@ class PlanarLeg:
         lengths = (-float(knee.translation[2]), -float(point.position[2]))
         if not (min(lengths) > 0.0 and abs(knee.translation[0]) + abs(point.position[0]) < 1e-9):
             raise ModelError(f"the leg of {foot!r} is no chain of two straight links along -z")
-        return cls(foot, knee.parent, point.body, float(hip.translation[0]), float(hip.translation[2]), *lengths)
+        at = float(hip.translation[0]), float(hip.translation[2])
+        return cls(foot, knee.parent, point.body, *at, *lengths, -float(np.sign(knee.axis[1])))
 
     def inverse(self, x: Array, z: Array) -> tuple[Array, Array]:
-        """Hip and knee angles (about −y, knee positive) that put the foot at (x, z) from the hip in the trunk's axes.
+        """Hip and knee angles (knee positive) that put the foot at (x, z) from the hip in the trunk's axes.
 
         Points out of reach are pulled in along their direction.
         """
-        return two_link_angles(x, z, self.thigh, self.shank)
+        return two_link_angles(self.bend * x, z, self.thigh, self.shank)
 
     def points(self, q: Array) -> Array:
         """(3, 2) world positions (x, z) of the hip, the knee and the foot's centre at planar coordinates q [m]."""
@@ -81,8 +86,8 @@ class PlanarLeg:
                 np.cos(pitch) * self.hip_z - np.sin(pitch) * self.hip_x,
             ]
         )
-        thigh = q[self.hip] - pitch  # angles about −y add, pitch about +y subtracts
-        shank = thigh + q[self.knee]
+        thigh = self.bend * q[self.hip] - pitch  # angles about −y add, pitch about +y subtracts
+        shank = thigh + self.bend * q[self.knee]
         knee = hip + self.thigh * np.array([np.sin(thigh), -np.cos(thigh)])
         return np.array([hip, knee, knee + self.shank * np.array([np.sin(shank), -np.cos(shank)])])
 
@@ -150,13 +155,13 @@ class PlanarReference(GaitReference):
         first = min(leg.hip for leg in self.legs)
         for leg in self.legs:
             down = np.array([leg.foot in contacts[m] for m in grid.modes[:-1]]) & ~grid.switches
-            pitch, hip = xs[:-1, 2], xs[:-1, leg.hip]
-            knee = xs[:-1, leg.knee]
+            pitch, hip = xs[:-1, 2], leg.bend * xs[:-1, leg.hip]
+            knee = leg.bend * xs[:-1, leg.knee]
             # x of the foot from hip and knee in the world: angles about −y add, pitch about +y subtracts
             knee_arm = leg.shank * np.sin(hip + knee - pitch)
             hip_arm = leg.thigh * np.sin(hip - pitch) + knee_arm
-            us[:, leg.hip - first] = np.where(down, -hip_arm * forces, 0.0)
-            us[:, leg.knee - first] = np.where(down, -knee_arm * forces, 0.0)
+            us[:, leg.hip - first] = np.where(down, -leg.bend * hip_arm * forces, 0.0)
+            us[:, leg.knee - first] = np.where(down, -leg.bend * knee_arm * forces, 0.0)
         return us
 
     def _positions(

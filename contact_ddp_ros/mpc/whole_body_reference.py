@@ -47,6 +47,7 @@ class _Shape:
         origins: of the abductions in the trunk. hip: of the hips against them.
         under: where the feet hang with the legs straight down, in the trunk's axes.
         aside: of the leg's plane from the axis of its abduction. thigh, shank, radius: of links and feet.
+        bend: 1 where the knee bends backwards, -1 where forwards.
     """
 
     origins: Array
@@ -56,6 +57,7 @@ class _Shape:
     thigh: Array
     shank: Array
     radius: Array
+    bend: Array
 
     @classmethod
     def of(cls, tree: RigidBodyTree, legs: LegGeometry, links: Sequence[PlanarLeg]) -> "_Shape":
@@ -65,7 +67,8 @@ class _Shape:
         columns = (aside, [link.thigh for link in links], [link.shank for link in links])
         radius = [tree.contact(link.foot).radius for link in links]
         under = origins + np.column_stack([hip[:, 0], aside, hip[:, 2]])
-        return cls(origins, hip, under, *(np.reshape(one, (-1, 1)) for one in (*columns, radius)))
+        bend = [link.bend for link in links]
+        return cls(origins, hip, under, *(np.reshape(one, (-1, 1)) for one in (*columns, radius, bend)))
 
 
 class WholeBodyReference(GaitReference):
@@ -200,7 +203,7 @@ class WholeBodyReference(GaitReference):
         first = BASE + JOINTS_PER_LEG * np.arange(len(self._links))
         q[:, first] = (np.mod(abduction + math.pi, 2.0 * math.pi) - math.pi).T
         hips, knees = two_link_angles(
-            in_trunk[..., 0] - legs.hip[:, :1], -length - legs.hip[:, 2:], legs.thigh, legs.shank
+            legs.bend * (in_trunk[..., 0] - legs.hip[:, :1]), -length - legs.hip[:, 2:], legs.thigh, legs.shank
         )
         q[:, first + 1], q[:, first + 2] = hips.T, knees.T
         return q

@@ -21,11 +21,18 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.normalized_urdf import canonical_urdf
+from contact_ddp_ros.robot.normalized_urdf import AXES, canonical_urdf
 from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
-from contact_ddp_ros.robot.urdf import RobotDescription, default_urdf, description_of, joint_of, read_description
+from contact_ddp_ros.robot.urdf import (
+    RobotDescription,
+    default_urdf,
+    description_of,
+    has_own_names,
+    joint_of,
+    read_description,
+)
 
 Array = NDArray[np.float64]
 
@@ -102,28 +109,57 @@ def load_robot(source: str | Path | None = None) -> Robot:
     """Read a robot, by default the one that comes with this package.
 
     Args:
-        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF with this package's names.
+        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF or xacro file.
 
     Raises:
         ParameterError: no robot has that name, or its file says what it may not.
         ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`; its legs are others than those described
             in :mod:`contact_ddp_ros.robot.normalized_urdf`; or it cannot stand as high as its file says.
     """
-    if source is None:
-        return _robot(read_description(default_urdf()), None)
-    if not has_profile(source):
-        return _robot(read_description(Path(source)), None)
-    profile = load_profile(source)
-    if profile.legs:
-        return _robot(description_of(profile.urdf, canonical_urdf(profile)), profile)
-    return _robot(read_description(profile.urdf), profile)
+    path = default_urdf() if source is None else Path(source)
+    is_name = isinstance(source, str) and not path.suffix and path.name == source
+    if source is None or not (is_name or path.suffix in ROBOT_SUFFIXES):
+        return _of_urdf(path)
+    profile = load_profile(str(source))
+    return of_profile(profile) if profile.legs else _robot(read_description(profile.urdf), profile)
 
 
-def has_profile(source: str | Path) -> bool:
-    """True for the name of a robot or the path of its file; False for nothing and for the path of a URDF."""
-    path = Path(source)
-    is_name = isinstance(source, str) and bool(source) and not path.suffix and path.name == source
-    return is_name or path.suffix in ROBOT_SUFFIXES
+def of_profile(profile: RobotProfile) -> Robot:
+    """The robot that a robot's file describes, which names its legs; raises ModelError as :func:`load_robot`."""
+    return _robot(description_of(profile.urdf, canonical_urdf(profile)), profile)
+
+
+def _of_urdf(path: Path) -> Robot:
+    """A robot from its URDF alone: as it is where it has the names and signs of this package, else as its check has it."""
+    robot = as_it_is(path)
+    if robot is not None:
+        return robot
+    from contact_ddp_ros.robot.urdf_check.inspection import inspect  # which loads robots itself
+
+    result = inspect(path)
+    if result.robot is None or result.problems:
+        raise ModelError(f"{path}: {'; '.join(result.problems)}")
+    return result.robot
+
+
+def as_it_is(path: Path) -> Robot | None:
+    """The robot of a URDF in the names and signs of this package; None where it has others. Raises ModelError."""
+    if not has_own_names(path):
+        return None
+    robot = _robot(read_description(path), None)
+    return robot if _is_normal(robot.tree) else None
+
+
+def _is_normal(tree: RigidBodyTree) -> bool:
+    """True if legs are straight at zero, turn about the axes of this package, and begin about the trunk's origin."""
+    drives = tree.joints[len(BASE_JOINTS) :]
+    ends = [joint.translation[0] for joint in drives if "knee" in joint.name] + [
+        point.position[0] for point in tree.contacts
+    ]
+    middle = np.mean([joint.translation for joint in drives[:: len(LEG_JOINTS)]], axis=0)
+    axes = all(np.allclose(joint.axis, AXES[LEG_JOINTS[i % 3]], atol=1e-9) for i, joint in enumerate(drives))
+    turned = all(np.allclose(joint.rotation, np.eye(3), atol=1e-9) for joint in drives)
+    return bool(axes and turned and np.abs([*ends, *middle]).max() < 1e-9)
 
 
 def _robot(description: RobotDescription, profile: RobotProfile | None) -> Robot:

@@ -1,11 +1,11 @@
 """A quadruped's URDF in other names and signs, written anew with those of :mod:`contact_ddp_ros.robot.joints`.
 
 What everything above counts on is a tree of thirteen bodies whose frames are parallel to the trunk's when all joints
-are at zero, the legs hanging straight down; abductions turn about +x, hips and knees about -y. So the robot is read
-once by pinocchio, which merges links that are fixed to each other, and each body is written in its new frame: with R
-the rotation of the old frame in the trunk at zero angles, a centre of mass c becomes R c, an inertia I becomes R I R',
-and a joint whose axis points the other way has its angles and limits negated. No number changes but by that. Shapes go
-along (:mod:`contact_ddp_ros.robot.normalized_urdf`).
+are at zero, the legs hanging straight down, and a trunk whose origin is amid the abductions; abductions turn about +x,
+hips and knees about -y, or about +y where the knee bends forwards (:mod:`contact_ddp_ros.robot.straight_legs`). So the
+robot is read once by pinocchio, which merges links that are fixed to each other, and each body is written in its new
+frame: with R the rotation of the old frame in the trunk, the legs straight, a centre of mass c becomes R c, an inertia
+I becomes R I R', and limits count from the straight leg. No number changes but by that. Shapes go along.
 
 The shapes of a foreign robot's bodies in the frames of its canonical URDF.
 
@@ -25,8 +25,8 @@ from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.profile import Leg, RobotProfile
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
-from contact_ddp_ros.robot.shapes import SIZES, Shape
-from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, read_foreign
+from contact_ddp_ros.robot.shapes import SIZES
+from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, foot_sphere, read_foreign
 from contact_ddp_ros.robot.urdf import joint_extras
 
 Array = NDArray[np.float64]
@@ -112,10 +112,7 @@ def text_of(numbers: Array | tuple[float, ...]) -> str:
 
 
 AXES: Final = {"abad": (1.0, 0.0, 0.0), "hip": (0.0, -1.0, 0.0), "knee": (0.0, -1.0, 0.0)}
-"""Axis of every joint, in the trunk's directions."""
-
-_AXIS_TOLERANCE = 1e-6
-"""Largest component of a joint's axis beside x or y."""
+"""Axis of every joint of a leg whose knee bends backwards, in the trunk's directions."""
 
 _FOOT_SHARE = 1.0 / 64.0
 """Share of the shank's inertia that the foot's link gets: readers give a link without one 1 kg. A power of two."""
@@ -160,18 +157,21 @@ def _add_leg(robot: Element, source: ForeignRobot, name: str, leg: Leg) -> None:
 
 def _add_joint(robot: Element, source: ForeignRobot, link: str, parent_link: str, joint: int, index: int) -> None:
     model, given, kind = source.model, source.profile.joints, LEG_JOINTS[index]
-    name, at = model.names[joint], model.idx_vs[joint]
-    sign = _sign(source, joint, kind)
-    limits = [float(model.lowerPositionLimit[at]), float(model.upperPositionLimit[at])]
-    lower, upper = sorted(sign * limit for limit in limits)
+    name, at, leg = model.names[joint], model.idx_vs[joint], link.partition("_")[0]
+    here = source.joint_map.names.index(name)
+    sign, zero = source.joint_map.signs[here], source.joint_map.zeros[here]
+    lower, upper = sorted(
+        float(sign * (limit[model.idx_qs[joint]] - zero)) for limit in (model.lowerPositionLimit, model.upperPositionLimit)
+    )
     extras = joint_extras(source.profile.urdf, source.root, name)
     parent = model.parents[joint]
     origin = source.rotations[parent] @ np.asarray(model.jointPlacements[joint].translation)
+    axis = np.array(AXES[kind]) * (-1.0 if index and source.joint_map.forward[leg] else 1.0)
     element = SubElement(robot, "joint", name=f"{link}_joint", type="revolute")
     SubElement(element, "parent", link=parent_link)
     SubElement(element, "child", link=link)
     SubElement(element, "origin", xyz=text_of(origin))
-    SubElement(element, "axis", xyz=text_of(AXES[kind]))
+    SubElement(element, "axis", xyz=text_of(axis))
 
     def said(key: str, of_urdf: float) -> str:
         return repr(given[key][index] if key in given else of_urdf)
@@ -194,21 +194,6 @@ def _add_joint(robot: Element, source: ForeignRobot, link: str, parent_link: str
     )
 
 
-def _sign(source: ForeignRobot, joint: int, kind: str) -> float:
-    """1 where the joint turns about the axis of AXES, -1 where about its opposite."""
-    moving = source.model.joints[joint]
-    data = moving.createData()
-    moving.calc(data, np.zeros(moving.nq))
-    axis = source.rotations[joint] @ np.asarray(data.S).reshape(6)[3:]
-    along = float(axis @ np.array(AXES[kind]))
-    if not abs(abs(along) - 1.0) < _AXIS_TOLERANCE:
-        raise ModelError(
-            f"{source.profile.urdf}: joint {source.model.names[joint]} turns about {np.round(axis, 6).tolist()} in the "
-            f"trunk's axes; as {kind} it must turn about {'x' if kind == 'abad' else 'y'}"
-        )
-    return float(np.sign(along))
-
-
 def _add_foot(robot: Element, source: ForeignRobot, name: str, leg: Leg, shank: int) -> None:
     """A sphere about the middle of the URDF's collision sphere, or about the origin of the foot's link."""
     model = source.model
@@ -217,13 +202,12 @@ def _add_foot(robot: Element, source: ForeignRobot, name: str, leg: Leg, shank: 
         raise ModelError(
             f"{source.profile.urdf}: {leg.foot} is not fixed to the shank; leg {name} must end in its foot"
         )
-    spheres = [one for one in source.outline.shapes if one.link == leg.foot and _is_sphere(one)]
-    radius = source.profile.foot_radius or (spheres[0].size[0] if spheres else None)
+    centre, found = foot_sphere(model, source.outline, leg)
+    radius = source.profile.foot_radius or found
     if radius is None:
         raise ModelError(
             f"{source.profile.urdf}: link {leg.foot} has no collision sphere; say foot_radius in {source.profile.path}"
         )
-    centre = spheres[0].translation if spheres else np.asarray(frame.placement.translation)
     rotation = source.rotations[shank]
     link_name = f"{name}_foot"
     joint = SubElement(robot, "joint", name=f"{link_name}_joint", type="fixed")
@@ -235,10 +219,6 @@ def _add_foot(robot: Element, source: ForeignRobot, name: str, leg: Leg, shank: 
     link = _link(robot, link_name, there, rotation, _FOOT_SHARE)
     for purpose in ("visual", "collision"):
         add_shape(link, purpose, "sphere", (radius,), np.eye(3), np.zeros(3), COLOURS["foot"])
-
-
-def _is_sphere(shape: Shape) -> bool:
-    return shape.purpose == "collision" and shape.kind == "sphere"
 
 
 def _link(robot: Element, name: str, body: pin.Inertia, rotation: Array, share: float = 1.0) -> Element:

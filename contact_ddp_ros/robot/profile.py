@@ -40,7 +40,7 @@ PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")
 _OF_THE_RUN = ("friction", "trunk_mass_scale", "seed")
 """Parameters of the simulator that are options of a run, whatever the robot."""
 
-_KEYS = ("package", "urdf", "legs", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
+_KEYS = ("package", "urdf", "legs", "lock", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
 
 _MOST_ASYMMETRY = 0.2
 """Left and right that differ by more are no pair."""
@@ -63,6 +63,7 @@ class RobotProfile:
         path: of the file.
         urdf: the robot description.
         legs: by name of the leg; empty where the URDF has the names and signs of this package.
+        lock: names of joints of no leg, which stay at zero.
         joints: of JOINT_KEYS those given: of abduction, hip and knee of every leg.
         foot_radius: [m]; None for that of the URDF's collision spheres.
         standing_height: of the trunk's origin [m]; None for legs as bent as the Mini Cheetah's.
@@ -74,6 +75,7 @@ class RobotProfile:
     path: Path
     urdf: Path
     legs: Mapping[str, Leg] = field(default_factory=dict)
+    lock: tuple[str, ...] = ()
     joints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     foot_radius: float | None = None
     standing_height: float | None = None
@@ -98,15 +100,20 @@ def load_profile(name: str | Path) -> RobotProfile:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ParameterError(f"robot file {path} cannot be read: {' '.join(str(error).split())}") from error
-    try:
-        return _profile(path, content)
-    except ParameterError as error:
-        raise ParameterError(f"robot file {path}: {error}") from error
+    return profile_of(path, content)
 
 
 def packaged_robots() -> dict[str, Path]:
     """Files of the robots that come with the package, by name."""
     return packaged(FOLDER)
+
+
+def profile_of(path: Path, content: Any) -> RobotProfile:
+    """What the content of a robot's file says, which comes from `path`; raises as :func:`load_profile`."""
+    try:
+        return _profile(path, content)
+    except ParameterError as error:
+        raise ParameterError(f"robot file {path}: {error}") from error
 
 
 def _profile(path: Path, content: Any) -> RobotProfile:
@@ -128,12 +135,20 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         path=path,
         urdf=_urdf(path, given.get("package"), given["urdf"]),
         legs=_legs(given.get("legs", {})),
+        lock=_lock(given),
         joints={key: _triple(key, value) for key, value in _joints(given).items()},
         foot_radius=_positive(given, "foot_radius", 1.0),
         standing_height=_positive(given, "standing_height", 3.0),
         asymmetry=_positive(given, "asymmetry", _MOST_ASYMMETRY) or 0.0,
         parameters={section: dotted(values) for section, values in sections.items()},
     )
+
+
+def _lock(given: Mapping[str, Any]) -> tuple[str, ...]:
+    names: Any = given.get("lock", [])
+    if not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
+        raise ParameterError(f"lock is {names!r}; allowed: a list of joints' names")
+    return tuple(names)
 
 
 def _joints(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ a continuous joint's included, so q and v have the same size; a floating base co
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -18,10 +19,13 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError, did_you_mean
 from contact_ddp_ros.robot.joints import BASE_JOINTS
-from contact_ddp_ros.robot.profile import RobotProfile
+from contact_ddp_ros.robot.profile import Leg, RobotProfile
 from contact_ddp_ros.robot.shapes import Outline, outline_of
+from contact_ddp_ros.robot.straight_legs import JointMap, straight_legs
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
-from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, joint_of, parse, read_text
+from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, joint_of, parse
+from contact_ddp_ros.robot.urdf_repair import read_xml, repair
+from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
 
@@ -34,15 +38,17 @@ class ForeignRobot:
         profile: what the robot's file says.
         root: the XML.
         model: pinocchio's fixed-base model.
-        rotations: (3, 3) of each body's frame in the trunk, all joints at zero.
         outline: shapes with a formula, and where the others are.
+        joint_map: of the URDF's joints to those of this package.
+        rotations: (3, 3) of each body's frame in the trunk, the legs straight.
     """
 
     profile: RobotProfile
     root: Element
     model: pin.Model
-    rotations: tuple[Array, ...]
     outline: Outline
+    joint_map: JointMap
+    rotations: tuple[Array, ...]
 
     def carrier(self, joint: int) -> str:
         """The link that a joint moves; for the trunk the one that all others hang on."""
@@ -67,26 +73,51 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
         ModelError: it is no URDF, lacks a joint or a foot that the file names, or has other joints that move.
     """
     path = profile.urdf
-    root, model = parse(path, read_text(path))
+    root = read_xml(path)
+    repair(path, root, profile.lock)
+    root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
+    names = [joint for leg in profile.legs.values() for joint in leg.joints]
+    if all(map(model.existJointName, names)):
+        set_trunk_frame(root, model, [model.getJointId(name) for name in names])
+        root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
     known = set(list(model.names)[1:])
-    wanted = [joint for leg in profile.legs.values() for joint in leg.joints]
-    missing, surplus = [name for name in wanted if name not in known], sorted(known - set(wanted))
+    missing, surplus = [name for name in names if name not in known], sorted(known - set(names))
     if missing or surplus:
         raise ModelError(
             f"{path}: joints missing {missing}, joints that move and are of no leg {surplus}; "
             f"legs in {profile.path} must name every joint that moves, and no other"
         )
-    kinds = {name: model.joints[model.getJointId(name)].shortname() for name in wanted}
+    kinds = {name: model.joints[model.getJointId(name)].shortname() for name in names}
     unfit = {name: kind for name, kind in kinds.items() if kind not in REVOLUTE}
     if unfit:
         raise ModelError(f"{path}: joints of another kind: {unfit}; every joint must be revolute with limits")
     feet = [leg.foot for leg in profile.legs.values() if not model.existFrame(leg.foot)]
     if feet:
         raise ModelError(f"{path}: foot links missing: {feet}; legs in {profile.path} must name links that it has")
+    outline = outline_of(path, root, strict=False)
+    legs = {name: leg.joints for name, leg in profile.legs.items()}
+    centres = {name: foot_sphere(model, outline, leg)[0] for name, leg in profile.legs.items()}
+    try:
+        joint_map = straight_legs(model, legs, centres)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
     data = model.createData()
-    pin.forwardKinematics(model, data, pin.neutral(model))
+    pin.forwardKinematics(model, data, joint_map.configuration(model))
     rotations = tuple(_free_of_rounding(np.asarray(pose.rotation)) for pose in data.oMi)
-    return ForeignRobot(profile, root, model, rotations, outline_of(path, root, strict=False))
+    return ForeignRobot(profile, root, model, outline, joint_map, rotations)
+
+
+def foot_sphere(model: pin.Model, outline: Outline, leg: Leg) -> tuple[Array, float | None]:
+    """Centre of a foot in the shank's frame and its radius [m], None where the URDF has no collision sphere.
+
+    Without a sphere the foot is about the middle of a cylinder that lies across, or the origin of its link.
+    """
+    round_ones = [one for one in outline.shapes if one.link == leg.foot and one.purpose == "collision"]
+    for kind in ("sphere", "cylinder"):
+        for one in round_ones:
+            if one.kind == kind and (kind == "sphere" or one.size[1] < 2.5 * one.size[0]):
+                return one.translation, one.size[0]
+    return np.asarray(model.frames[model.getFrameId(leg.foot)].placement.translation), None
 
 
 def _free_of_rounding(rotation: Array) -> Array:
@@ -112,7 +143,7 @@ def read_tree(
             root link has no mass.
     """
     path = Path(path)
-    root, model = parse(path, read_text(path))
+    root, model = parse(path, ElementTree.tostring(read_xml(path), encoding="unicode"))
     joints = _base(path, model) if floating_base else []
     body_of = {0: len(joints) - 1}
     for joint_id in range(1, model.njoints):

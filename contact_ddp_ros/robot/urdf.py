@@ -101,6 +101,14 @@ def description_of(path: Path, text: str) -> RobotDescription:
     return RobotDescription(path, text, model, extras, _foot_radius(path, root))
 
 
+def has_own_names(path: Path) -> bool:
+    """True if the joints that move in a URDF have the names of this package. Raises ModelError where it has no text."""
+    if path.suffix == ".xacro":
+        return False
+    text = read_text(path)
+    return all(f'name="{name}"' in text for name in JOINT_NAMES)
+
+
 def read_text(path: Path) -> str:
     """The text of a URDF file. Raises ModelError where it cannot be read."""
     try:

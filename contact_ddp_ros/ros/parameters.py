@@ -16,7 +16,7 @@ from rclpy.parameter import Parameter
 from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.parameter_file import file_that_sets
-from contact_ddp_ros.robot.model import has_profile, load_robot
+from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.ros.rclpy_internals import given_parameters
 from contact_ddp_ros.runs.robot_scaling import for_robot
 
@@ -37,9 +37,7 @@ def fitted(node: Node, defaults: Config) -> Config:
     """
     given = given_parameters(node)
     source = given["node.urdf"].value if "node.urdf" in given else None
-    if not isinstance(source, str) or not (has_profile(source) or (source and hasattr(defaults, "gazebo"))):
-        return defaults
-    return for_robot(defaults, load_robot(source))
+    return for_robot(defaults, load_robot(source)) if isinstance(source, str) and source else defaults
 
 
 class NodeParameters(Generic[Config]):

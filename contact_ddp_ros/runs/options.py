@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from contact_ddp_ros.base.choices import DEFAULT_ROBOT, GAIT_SUFFIXES, ROBOT_SUFFIXES, VARIANTS
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT, GAIT_SUFFIXES, ROBOT_SUFFIXES, URDF_SUFFIXES, VARIANTS
 from contact_ddp_ros.base.config import (
     Option,
     ParameterSpec,
@@ -145,7 +145,7 @@ def _terrain(value: Any) -> str:
 
 def _robot(value: Any) -> str:
     require(isinstance(value, str | Path), f"robot is {value!r}; allowed: a packaged robot's name or a path")
-    return _in_full(value, ROBOT_SUFFIXES)
+    return _in_full(value, ROBOT_SUFFIXES + URDF_SUFFIXES)
 
 
 def _in_full(value: str | Path, suffixes: tuple[str, ...]) -> str:
@@ -207,7 +207,7 @@ class RunOptions:
     robot: str = parameter(
         DEFAULT_ROBOT,
         convert=_robot,
-        description="a robot of config/robots, or the path of a .yaml file like those",
+        description="a robot of config/robots, the path of a .yaml file like those, or of a .urdf or .xacro file",
         option=Option("robot", metavar="NAME"),
     )
     backend: str = parameter(

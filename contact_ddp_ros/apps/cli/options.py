@@ -80,10 +80,11 @@ def add_options(parser: argparse.ArgumentParser, *groups: str, without: Sequence
         for name, spec in OPTIONS.items():
             if spec.option is None or spec.option.group != group or name in without:
                 continue
-            both = place.add_mutually_exclusive_group() if name == "terrain" else place
+            also = _ALSO.get(name)
+            both = place.add_mutually_exclusive_group() if also else place
             add_option(both, spec)
-            if name == "terrain":
-                _add_step(both)
+            if also:
+                also(both)
         for flag, metavar, text, convert in _SEVERAL.get(group, ()):
             if flag not in without:
                 place.add_argument(
@@ -95,6 +96,15 @@ def _add_step(group: Any) -> None:
     text = "from x = X [m] on the ground is higher by H [m]; the same as --ground step:X,H"
     convert = reader(parse_step)
     group.add_argument("--step", dest="terrain", type=convert, default=argparse.SUPPRESS, metavar="X,H", help=text)
+
+
+def _add_urdf(group: Any) -> None:
+    text = "robot description of a quadruped, .urdf or .xacro; the same as --robot FILE.urdf"
+    group.add_argument("--urdf", dest="robot", default=argparse.SUPPRESS, metavar="FILE", help=text)
+
+
+_ALSO: dict[str, Callable[[Any], None]] = {"terrain": _add_step, "robot": _add_urdf}
+"""Other ways to give an option."""
 
 
 def parse_step(text: str) -> str:

@@ -117,7 +117,7 @@ class Clearance(Constraint):
         for leg, parameter in zip(self._legs, self.parameters, strict=True):
             hip_x, hip_z = place(leg.hip_x, leg.hip_z)
             rows.append(self._height(hip_x, hip_z) - self._hip_margin)
-            thigh = knot.q[leg.hip] - pitch
+            thigh = leg.bend * knot.q[leg.hip] - pitch
             knee = hip_x + leg.thigh * cs.sin(thigh), hip_z - leg.thigh * cs.cos(thigh)
             rows.append(self._height(*knee) - self._knee_margin)
             foot = cs.vertsplit(knot.feet[leg.foot])

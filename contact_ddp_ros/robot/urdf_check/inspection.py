@@ -4,22 +4,22 @@ A robot's file to start from: what was found in the URDF, and estimates, marked,
 """
 
 import math
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.gaits.gait import load_gait
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.model import Robot, as_it_is, load_robot, of_profile
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
-from contact_ddp_ros.robot.profile import RobotProfile
-from contact_ddp_ros.robot.symmetry import leg_length, symmetrised
-from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, has_spheres, scale_of
+from contact_ddp_ros.robot.profile import RobotProfile, profile_of
+from contact_ddp_ros.robot.symmetry import symmetrised
+from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, has_radii, scale_of
 
 MARK = "CHECK"
 """Stands in the comment of every number that was not read but estimated."""
@@ -56,6 +56,8 @@ def text_of(found: FoundLegs, additions: Additions, *, folder: Path, with_legs: 
         for name in LEG_NAMES:
             leg = found.legs[name]
             lines.append(f"  {name}: [{', '.join(_quoted(one) for one in (*leg.joints, leg.foot))}]")
+    if found.lock:
+        lines.append(f"lock: [{', '.join(_quoted(one) for one in found.lock)}]  # joints of no leg, held at zero")
     if additions.estimates:
         lines.append("joints:                           # of abduction, hip and knee")
         for one in additions.estimates:
@@ -94,9 +96,6 @@ MOST_ASYMMETRY = 0.2
 
 _NO_DIFFERENCE = 1e-9
 """Shares below are rounding."""
-
-_STRAIGHT = 0.05
-"""Largest offset of a foot before or behind its hip, over the leg's length, with all joints at zero."""
 
 _STRONG_ENOUGH = 0.95
 """Share of a knee's torque that the mean force of a stance may need."""
@@ -144,10 +143,11 @@ def inspect(path: Path) -> Inspection:
     """
     found = find_legs(path)
     if not found.legs or found.problems:
-        return Inspection(found, None, found.problems, (), Additions())
-    canonical = _is_canonical(found)
+        return Inspection(found, None, found.problems, found.notes, Additions())
+    canonical = as_it_is(found.path) is not None
     additions = Additions() if canonical else _additions(found)
-    notes = [f"joints.{one.key} is estimated from the robot's size: {one.reason}" for one in additions.estimates]
+    notes = list(found.notes)
+    notes += [f"joints.{one.key} is estimated from the robot's size: {one.reason}" for one in additions.estimates]
     if additions.foot_radius is not None:
         notes.append("foot_radius is estimated from the robot's size: a foot has no collision sphere")
     try:
@@ -178,20 +178,9 @@ def knee_share(robot: Robot) -> float:
     return share_of_weight * robot.mass * gravity * arm / float(robot.effort_limits[2])
 
 
-def _is_canonical(found: FoundLegs) -> bool:
-    named = [name for leg in LEG_NAMES for name in found.legs[leg].joints]
-    if named != list(JOINT_NAMES):
-        return False
-    try:
-        load_robot(found.path)
-    except ModelError:
-        return False
-    return True
-
-
 def _additions(found: FoundLegs) -> Additions:
     scale = scale_of(found)
-    radius = None if has_spheres(found) else load_robot().foot_radius * scale.length
+    radius = None if has_radii(found) else load_robot().foot_radius * scale.length
     return Additions(estimates(found, scale), radius)
 
 
@@ -199,10 +188,7 @@ def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot
     """The robot as `--robot` reads it from the starting file."""
     if canonical:
         return load_robot(found.path)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "robot.yaml"
-        file.write_text(text_of(found, additions, folder=Path(folder)), encoding="utf-8")
-        return load_robot(file)
+    return of_profile(profile_of(found.path, yaml.safe_load(text_of(found, additions, folder=found.path.parent))))
 
 
 def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:
@@ -222,7 +208,7 @@ def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]
 
 
 def _posture_problems(robot: Robot) -> list[str]:
-    """Limits that exclude standing, and legs that do not hang straight down at zero."""
+    """Limits that exclude standing."""
     profile: RobotProfile | None = robot.profile
     problems = []
     for index, name in enumerate(JOINT_NAMES):
@@ -232,16 +218,7 @@ def _posture_problems(robot: Robot) -> list[str]:
             own = name if profile is None or not profile.legs else profile.legs[leg].joints[index % 3]
             problems.append(
                 f"leg {leg}: {own}, its {kind}, does not reach the standing pose: {angle:.2f} rad, limits {lower:.2f} "
-                f"to {upper:.2f} (hip and knee about -y); needed: knees that all bend backwards, or other limits"
-            )
-    length = leg_length(robot.tree)
-    for point in robot.tree.contacts:
-        knee = robot.tree.joints[point.body]
-        ahead = float(knee.translation[0] + point.position[0])
-        if abs(ahead) > _STRAIGHT * length:
-            problems.append(
-                f"{point.name} is {1e3 * abs(ahead):.0f} mm {'before' if ahead > 0 else 'behind'} the hip with all "
-                f"joints at zero; needed: legs that hang straight down there, to {1e3 * _STRAIGHT * length:.0f} mm"
+                f"to {upper:.2f} from the straight leg; needed: other limits"
             )
     return problems
 

@@ -1,7 +1,8 @@
 """Leg finder: joints of a URDF that are the legs of a quadruped, by structure and place; names do not matter.
 
-A leg is a chain of three revolute joints that begins at the trunk and does not branch: abduction about x, hip and knee
-about y, the trunk's x pointing forward and z up. Front and hind, left and right are told apart by where the hips are.
+A leg is a chain of three revolute joints that begins at the trunk: abduction about x, hip and knee across it, the
+trunk's x pointing forward and z up. Front and hind, left and right are told apart by where the hips are. What moves
+beside them is locked: arms, wheels, ankles, and joints above the trunk.
 
 Numbers of the joints that a URDF lacks or fills with placeholders, and the Mini Cheetah's for a robot of that size.
 
@@ -10,8 +11,8 @@ inertias λ² μ times and speeds 1/√λ times as large; angles are the same.
 """
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -23,13 +24,17 @@ from contact_ddp_ros.robot.joints import BASE_JOINTS, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import load_robot
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.shapes import Outline, outline_of
+from contact_ddp_ros.robot.straight_legs import joint_axis
 from contact_ddp_ros.robot.symmetry import leg_length
-from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse, read_text
+from contact_ddp_ros.robot.third_party_urdf import foot_sphere
+from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse
+from contact_ddp_ros.robot.urdf_repair import read_xml, repair
+from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
 
-_AXIS_TOLERANCE = 1e-6
-"""Largest component of an axis beside x or y."""
+_ALIKE = 0.9
+"""Cosine between axes that are meant to be the same."""
 
 _NEAR_KNEE = 0.3
 """A link no further from the knee than this share of the thigh is no foot."""
@@ -44,11 +49,13 @@ class FoundLegs:
 
     Attributes:
         path: of the URDF.
-        root: its XML.
+        root: its XML, repaired.
         model: pinocchio's fixed-base model.
         outline: its shapes.
         legs: by LEG_NAMES; empty unless all four were found.
+        lock: joints that move and are of no leg.
         problems: what is wrong, by the names of links and joints, each with what is needed.
+        notes: what was repaired.
     """
 
     path: Path
@@ -56,118 +63,125 @@ class FoundLegs:
     model: pin.Model
     outline: Outline
     legs: dict[str, Leg] = field(default_factory=dict)
+    lock: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def find_legs(path: Path) -> FoundLegs:
-    """Read a URDF and find its legs.
+    """Read a URDF or xacro file, repair it, and find its legs.
 
     Raises:
         ModelError: the file cannot be read, is no URDF, or has a mass, an axis or a number that cannot be.
     """
-    root, model = parse(path, read_text(path))
+    root = read_xml(path)
+    if root.tag != "robot":
+        raise ModelError(f"{path} has the root element <{root.tag}>; a URDF has <robot>")
+    notes = repair(path, root)
+    lock = _legs_of(path, root).surplus()
+    notes += repair(path, root, lock) if lock else []
+    search = _legs_of(path, root)
+    chains = search.chains()
+    if len(chains) == len(LEG_NAMES):
+        notes += set_trunk_frame(search.root, search.model, [joint for chain in chains for joint in chain])
+        search = _legs_of(path, search.root)
+    legs = search.legs()
+    return FoundLegs(
+        path, search.root, search.model, search.outline, legs, tuple(lock), tuple(search.problems), tuple(notes)
+    )
+
+
+def _legs_of(path: Path, root: Element) -> "_Search":
+    root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
     try:
-        outline = outline_of(path, root, strict=False)
+        return _Search(root, model, outline_of(path, root, strict=False))
     except ValueError as error:
         raise ModelError(f"{path}: a shape, its size or its origin has a word instead of a number: {error}") from error
-    search = _Search(path, root, model, outline)
-    legs = search.legs()
-    return FoundLegs(path, root, model, outline, legs, tuple(search.problems))
 
 
 class _Search:
     """Poses of all bodies at zero angles, and the problems met on the way."""
 
-    def __init__(self, path: Path, root: Element, model: pin.Model, outline: Outline) -> None:
-        self.model, self.outline, self.problems = model, outline, list[str]()
+    def __init__(self, root: Element, model: pin.Model, outline: Outline) -> None:
+        self.root, self.model, self.outline, self.problems = root, model, outline, list[str]()
         self.data = model.createData()
         pin.framesForwardKinematics(model, self.data, pin.neutral(model))
         self.children = {body: [i for i in range(1, model.njoints) if model.parents[i] == body] for body in self.bodies}
+        self.trunk = max(self.bodies, key=lambda body: len(self.children[body]))
+        """The body that carries most."""
 
     @property
     def bodies(self) -> range:
         return range(self.model.njoints)
 
+    def surplus(self) -> list[str]:
+        """Joints that move and are of no leg: those above the trunk, arms, ankles and wheels. None without four legs."""
+        legs = self.chains()
+        used = {joint for chain in legs for joint in chain}
+        return [self.model.names[one] for one in self.bodies if one and one not in used] if len(legs) == 4 else []
+
     def legs(self) -> dict[str, Leg]:
-        trunk = max(self.bodies, key=lambda body: len(self.children[body]))
-        if trunk:
+        found = self.chains()
+        if len(found) != len(LEG_NAMES):
+            seen = [", ".join(self.model.names[one] for one in self._longest(first)) for first in self._first()]
             self.problems.append(
-                f"the trunk is moved by joint {self.model.names[trunk]}; needed: the trunk as the root of the URDF, "
-                "without a joint above it"
+                f"{len(found)} of the chains of joints on the trunk are legs: {'; '.join(seen) or 'none'}; needed: four "
+                f"legs, each with {', '.join(LEG_JOINTS)}, of which the last two turn about one axis, across the first one's"
             )
             return {}
-        chains = [self._chain(first) for first in self.children[trunk]]
-        found = [chain for chain in chains if len(chain) == len(LEG_JOINTS) and self._is_straight(chain)]
-        found = sorted(found, key=lambda chain: self._height(chain[-1]))[: len(LEG_NAMES)]
-        if len(found) < len(LEG_NAMES):
-            seen = "; ".join(", ".join(self.model.names[joint] for joint in chain) for chain in chains) or "none"
-            self.problems.append(
-                f"{len(found)} of the chains of joints on the trunk have three joints: {seen}; needed: four legs, each "
-                f"with {', '.join(LEG_JOINTS)} and no other joint that moves"
-            )
-            return {}
-        self._report_surplus({joint for chain in found for joint in chain})
         named = self._named(found)
         feet = {leg: self._foot(leg, chain) for leg, chain in named.items()}
         for leg, chain in named.items():
-            self._check_axes(leg, chain)
+            self._check_joints(leg, chain)
             self._check_bodies(leg, chain)
         if not named or None in feet.values():
             return {}
         return {leg: Leg(tuple(self.model.names[joint] for joint in named[leg]), str(feet[leg])) for leg in LEG_NAMES}
 
-    def _chain(self, first: int) -> list[int]:
-        """Joints from `first` on, depth first."""
-        return [first, *(joint for child in self.children[first] for joint in self._chain(child))]
+    def _first(self) -> list[int]:
+        return self.children[self.trunk]
 
-    def _is_straight(self, chain: list[int]) -> bool:
-        """True if each joint carries the next and none carries two."""
-        return all(self.children[joint] == [after] for joint, after in pairwise(chain))
+    def _longest(self, first: int) -> list[int]:
+        """The longest chain of joints from `first` on."""
+        return [first, *max((self._longest(child) for child in self.children[first]), key=len, default=[])]
 
-    def _height(self, body: int) -> float:
-        return float(self.data.oMi[body].translation[2])
+    def chains(self) -> list[list[int]]:
+        """Four chains of joints like legs on the trunk, or fewer: of more those whose first axes are most alike."""
+        chains = [self._longest(first)[: len(LEG_JOINTS)] for first in self._first()]
+        legs = [chain for chain in chains if self._is_leg(chain)]
+        axes = np.array([self.data.oMi[chain[0]].rotation @ joint_axis(self.model, chain[0]) for chain in legs])
+        alike = np.abs(axes @ axes.T).sum(axis=1) if legs else np.zeros(0)
+        return [legs[one] for one in sorted(np.argsort(-alike, kind="stable")[: len(LEG_NAMES)])]
 
-    def _report_surplus(self, used: set[int]) -> None:
-        surplus = [self.model.names[joint] for joint in self.bodies if joint and joint not in used]
-        if surplus:
-            self.problems.append(
-                f'joints that move and are of no leg: {", ".join(surplus)}; needed: type="fixed" in the URDF'
-            )
+    def _is_leg(self, chain: list[int]) -> bool:
+        """True if three joints turn: the second across the first, and the third like the second."""
+        if len(chain) != len(LEG_JOINTS) or any(self.model.joints[one].shortname() not in REVOLUTE for one in chain):
+            return False
+        first, second, third = (self.data.oMi[joint].rotation @ joint_axis(self.model, joint) for joint in chain)
+        return bool(abs(second @ first) < 1.0 - _ALIKE and abs(third @ second) > _ALIKE)
 
     def _named(self, chains: list[list[int]]) -> dict[str, list[int]]:
         """The chains by the names of their legs; none where two are in the same corner."""
         hips = {chain[1]: np.asarray(self.data.oMi[chain[1]].translation) for chain in chains}
-        middle = np.mean([place[0] for place in hips.values()])
-        corners = [(1 if hips[chain[1]][0] > middle else -1, 1 if hips[chain[1]][1] > 0 else -1) for chain in chains]
+        middle = np.mean(list(hips.values()), axis=0)
+        corners = [tuple(np.where(hips[chain[1]][:2] > middle[:2], 1, -1).tolist()) for chain in chains]
         wanted = {(ahead, 1 if leg.endswith("l") else -1): leg for leg, ahead in zip(LEG_NAMES, _DIRECTIONS)}
         if set(corners) != set(wanted):
             places = ", ".join(f"{self.model.names[one]} at {np.round(at, 3).tolist()}" for one, at in hips.items())
             self.problems.append(
-                f"hips are not in four corners about the trunk's origin: {places}; needed: one front and one hind leg "
-                "on each side, the trunk's x forward and y to the left"
+                f"hips are not in four corners: {places}; needed: one front and one hind leg on each side, the trunk's "
+                "x forward and y to the left"
             )
             return {}
         legs = {wanted[corner]: chain for corner, chain in zip(corners, chains)}
         return {leg: legs[leg] for leg in LEG_NAMES}
 
-    def _check_axes(self, leg: str, chain: list[int]) -> None:
-        names = [self.model.names[joint] for joint in chain]
-        kinds = [self.model.joints[joint].shortname() for joint in chain]
-        for name, kind in zip(names, kinds):
-            if kind not in REVOLUTE:
-                short = kind.removeprefix("JointModel")
-                self.problems.append(f"leg {leg}: joint {name} is {short}; needed: a revolute joint with limits")
-        for name, joint, kind, role in zip(names, chain, kinds, LEG_JOINTS):
-            if kind not in REVOLUTE:
-                continue
-            moving = self.model.joints[joint].createData()
-            self.model.joints[joint].calc(moving, np.zeros(1))
-            axis = self.data.oMi[joint].rotation @ np.asarray(moving.S).reshape(6)[3:]
-            along, letter = (0, "x") if role == LEG_JOINTS[0] else (1, "y")
-            if abs(abs(float(axis[along])) - 1.0) > _AXIS_TOLERANCE:
+    def _check_joints(self, leg: str, chain: list[int]) -> None:
+        for name in (self.model.names[joint] for joint in chain):
+            mimic = self.root.find(f"joint[@name='{name}']/mimic")
+            if mimic is not None:
                 self.problems.append(
-                    f"leg {leg}: joint {name}, its {role}, turns about {(np.round(axis, 4) + 0.0).tolist()}; needed: "
-                    f"{letter} of the trunk (x forward, z up), all joints at zero"
+                    f"leg {leg}: joint {name} mimics {mimic.get('joint')}; needed: a drive of its own for every joint"
                 )
 
     def _check_bodies(self, leg: str, chain: list[int]) -> None:
@@ -235,10 +249,7 @@ def scale_of(found: FoundLegs) -> Scale:
     leg = found.legs[LEG_NAMES[0]]
     knee = model.getJointId(leg.joints[-1])
     thigh = float(np.linalg.norm(model.jointPlacements[knee].translation))
-    shank = float(np.linalg.norm(model.frames[model.getFrameId(leg.foot)].placement.translation))
-    if leg.foot == found.outline.moved_links[leg.joints[-1]]:  # the sphere is the shank's own
-        spheres = [one for one in found.outline.shapes if one.link == leg.foot and one.kind == "sphere"]
-        shank = max(float(np.linalg.norm(one.translation)) for one in spheres)
+    shank = float(np.linalg.norm(foot_sphere(model, found.outline, leg)[0]))
     total = sum(float(body.mass) for body in model.inertias)
     return Scale((thigh + shank) / leg_length(reference.tree), total / reference.mass)
 
@@ -269,10 +280,9 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     return result
 
 
-def has_spheres(found: FoundLegs) -> bool:
-    """True if every foot has a collision sphere, which says its radius."""
-    spheres = {one.link for one in found.outline.shapes if one.purpose == "collision" and one.kind == "sphere"}
-    return all(leg.foot in spheres for leg in found.legs.values())
+def has_radii(found: FoundLegs) -> bool:
+    """True if every foot has a collision shape that says its radius."""
+    return all(foot_sphere(found.model, found.outline, leg)[1] is not None for leg in found.legs.values())
 
 
 def _unfit(written: Array, guess: Array) -> str:
