@@ -24,6 +24,8 @@ from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, L
 from contact_ddp_ros.robot.normalized_urdf import AXES, canonical_urdf
 from contact_ddp_ros.robot.profile import RobotProfile, load_profile
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.robot.straight_legs import JointMap
+from contact_ddp_ros.robot.third_party_urdf import read_foreign
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import (
     RobotDescription,
@@ -38,6 +40,9 @@ Array = NDArray[np.float64]
 
 STANDING_LEG: Final = (0.0, -0.8, 1.6)
 """Abduction, hip and knee of a standing leg [rad]: the foot under the hip (Cheetah-Software's stand)."""
+
+_MARGIN = 0.1
+"""Distance from the limits of joints in which a robot that stands lower or higher than it would is [rad]."""
 
 _HASH_BITS = 63
 """The fingerprint fits a signed 64-bit integer of a message."""
@@ -59,7 +64,8 @@ class Robot:
         urdf: the file all of this was read from.
         description: text of the URDF, with the names and signs of this package whatever the file's are.
         model_hash: 63-bit fingerprint of every number of the tree, the same on every machine.
-        profile: what the robot's file says; None where it was read from a URDF alone.
+        profile: what the robot's file says; None where it was read from a URDF with the names of this package.
+        joint_map: of the URDF's joints to these; None where the URDF has the names and signs of this package.
     """
 
     tree: RigidBodyTree
@@ -75,6 +81,7 @@ class Robot:
     description: str
     model_hash: int
     profile: RobotProfile | None = None
+    joint_map: JointMap | None = None
 
     @property
     def n_joints(self) -> int:
@@ -126,7 +133,8 @@ def load_robot(source: str | Path | None = None) -> Robot:
 
 def of_profile(profile: RobotProfile) -> Robot:
     """The robot that a robot's file describes, which names its legs; raises ModelError as :func:`load_robot`."""
-    return _robot(description_of(profile.urdf, canonical_urdf(profile)), profile)
+    source = read_foreign(profile)
+    return _robot(description_of(profile.urdf, canonical_urdf(source)), profile, source.joint_map)
 
 
 def _of_urdf(path: Path) -> Robot:
@@ -162,7 +170,9 @@ def _is_normal(tree: RigidBodyTree) -> bool:
     return bool(axes and turned and np.abs([*ends, *middle]).max() < 1e-9)
 
 
-def _robot(description: RobotDescription, profile: RobotProfile | None) -> Robot:
+def _robot(
+    description: RobotDescription, profile: RobotProfile | None, joint_map: JointMap | None = None
+) -> Robot:
     tree = _tree(description)
     drives = tree.joints[len(BASE_JOINTS) :]
     leg = STANDING_LEG if profile is None else _standing_leg(tree, profile)
@@ -180,6 +190,7 @@ def _robot(description: RobotDescription, profile: RobotProfile | None) -> Robot
         description=description.text,
         model_hash=tree_hash(tree),
         profile=profile,
+        joint_map=joint_map,
     )
 
 
@@ -199,16 +210,19 @@ def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, fl
     hip = tree.joints[knee.parent]
     abad = tree.joints[hip.parent]
     thigh, shank = -float(knee.translation[2]), -float(foot.position[2])
-    distance = math.cos(STANDING_LEG[1]) * (thigh + shank)
+    wanted = math.cos(STANDING_LEG[1]) * (thigh + shank)
     if profile.standing_height is not None:
-        distance = profile.standing_height - foot.radius + float(abad.translation[2] + hip.translation[2])
-    if not abs(thigh - shank) < distance < thigh + shank:
+        wanted = profile.standing_height - foot.radius + float(abad.translation[2] + hip.translation[2])
+    if not abs(thigh - shank) < wanted < thigh + shank:
         raise ModelError(
-            f"{profile.path}: standing_height puts the feet {distance:.3f} m below the hips, which legs of "
+            f"{profile.path}: standing_height puts the feet {wanted:.3f} m below the hips, which legs of "
             f"{thigh:.3f} and {shank:.3f} m do not reach; give one that they do"
         )
-    bent = math.acos((distance**2 - thigh**2 - shank**2) / (2.0 * thigh * shank))
-    angles = (0.0, -math.atan2(shank * math.sin(bent), thigh + shank * math.cos(bent)), bent)
+    angles = _angles(wanted, thigh, shank)
+    if profile.standing_height is None:  # the nearest height that the limits allow
+        within = [distance for distance in np.linspace(0.5, 0.95, 91) * (thigh + shank) if _within(tree, _angles(distance, thigh, shank))]
+        if within and not _within(tree, angles):
+            angles = _angles(min(within, key=lambda distance: abs(distance - wanted)), thigh, shank)
     for joint, angle in zip((abad, hip, knee), angles, strict=True):
         if not joint.lower <= angle <= joint.upper:
             raise ModelError(
@@ -216,6 +230,19 @@ def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, fl
                 f"{joint.upper:.2f}: give another standing_height, or joints.lower and joints.upper"
             )
     return angles
+
+
+def _angles(distance: float, thigh: float, shank: float) -> tuple[float, float, float]:
+    """Angles of a leg [rad] whose foot is that far below its hip [m]."""
+    bent = math.acos((distance**2 - thigh**2 - shank**2) / (2.0 * thigh * shank))
+    return 0.0, -math.atan2(shank * math.sin(bent), thigh + shank * math.cos(bent)), bent
+
+
+def _within(tree: RigidBodyTree, angles: tuple[float, float, float]) -> bool:
+    """True if all legs reach these angles with a margin."""
+    drives = tree.joints[len(BASE_JOINTS) :]
+    wanted = angles * len(LEG_NAMES)
+    return all(one.lower + _MARGIN <= angle <= one.upper - _MARGIN for one, angle in zip(drives, wanted, strict=True))
 
 
 def foot_positions(robot: Robot, joint_positions: Array) -> Array:

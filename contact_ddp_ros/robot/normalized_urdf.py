@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.profile import Leg, RobotProfile
+from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
 from contact_ddp_ros.robot.shapes import SIZES
-from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, foot_sphere, read_foreign
+from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, foot_sphere
 from contact_ddp_ros.robot.urdf import joint_extras
 
 Array = NDArray[np.float64]
@@ -118,14 +118,13 @@ _FOOT_SHARE = 1.0 / 64.0
 """Share of the shank's inertia that the foot's link gets: readers give a link without one 1 kg. A power of two."""
 
 
-def canonical_urdf(profile: RobotProfile) -> str:
+def canonical_urdf(source: ForeignRobot) -> str:
     """The text of the robot's URDF with the names and signs of this package.
 
     Raises:
-        ModelError: the URDF is none, lacks what the profile names, has other joints that move, or a leg that is not
-            abduction, hip and knee.
+        ModelError: a leg is not abduction, hip and knee, one after the other, or does not end in its foot.
     """
-    source = read_foreign(profile)
+    profile = source.profile
     robot = Element("robot", name=profile.name)
     trunk = _link(robot, BASE_LINK, source.model.inertias[0], np.eye(3))
     add_shapes(trunk, source, 0, "base")

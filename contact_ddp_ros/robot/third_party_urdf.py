@@ -24,7 +24,7 @@ from contact_ddp_ros.robot.shapes import Outline, outline_of
 from contact_ddp_ros.robot.straight_legs import JointMap, straight_legs
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, joint_of, parse
-from contact_ddp_ros.robot.urdf_repair import read_xml, repair
+from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
 from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
@@ -101,6 +101,7 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
         joint_map = straight_legs(model, legs, centres)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
+    repair_bodies(model, [[model.getJointId(name) for name in leg] for leg in legs.values()])
     data = model.createData()
     pin.forwardKinematics(model, data, joint_map.configuration(model))
     rotations = tuple(_free_of_rounding(np.asarray(pose.rotation)) for pose in data.oMi)

@@ -4,25 +4,41 @@
 - A continuous joint becomes one with limits far beyond a turn, which a check takes for none.
 - An axis of another length than one is made one long.
 - Joints to be locked are fixed where they are at zero, with what they carry.
+- Inertias that no body has are replaced by the nearest that one has, missing masses by those of the other legs.
 
 Files may be in any encoding that their first line names, and xacro files are expanded.
 """
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.urdf import number
+
+Array = NDArray[np.float64]
 
 NO_LIMIT = 10.0 * math.pi
 """Limit of a continuous joint, either way [rad]."""
 
 _FREE = ("floating", "planar")
+
+_FLAT = 1e-4
+"""Least second moment of mass of a body that is repaired, over its largest: flat, but not without thickness."""
+
+_SHARE = 0.05
+"""Mass of a body of a leg over the trunk's, where nothing else is known."""
+
+_SMALLEST = 0.02
+"""Half the length of the smallest body [m]."""
 
 
 def read_xml(path: Path) -> Element:
@@ -63,6 +79,50 @@ def repair(path: Path, root: Element, locked: Iterable[str] = ()) -> list[str]:
         elif kind != "fixed":
             notes += _unit_axis(path, joint)
     return notes
+
+
+def repair_bodies(model: pin.Model, legs: Sequence[Sequence[int]]) -> list[str]:
+    """Repair masses and inertias of pinocchio's model of a URDF in place; what was done, in words.
+
+    A body of a leg without a mass gets the mean of the same body of the other legs, else a share of the trunk's. An
+    inertia of zero becomes that of a rod twice as long as the body's centre of mass is far from its joint.
+    """
+    notes, trunk = [], float(model.inertias[0].mass)
+    for chain in legs:
+        for kind, joint in enumerate(chain):
+            if model.inertias[joint].mass > 0.0 or not trunk > 0.0:
+                continue
+            known = [float(model.inertias[leg[kind]].mass) for leg in legs if model.inertias[leg[kind]].mass > 0.0]
+            mass = float(np.mean(known)) if known else _SHARE * trunk
+            carried = chain[kind + 1] if kind + 1 < len(chain) else joint
+            model.inertias[joint] = pin.Inertia(
+                mass, 0.5 * np.asarray(model.jointPlacements[carried].translation), np.zeros((3, 3))
+            )
+            notes.append(
+                f"the body moved by {model.names[joint]} has no mass; it gets {mass:.3g} kg, "
+                + ("as in other legs" if known else "a guess from the trunk's")
+            )
+    for joint in (0, *(joint for leg in legs for joint in leg)):
+        body = model.inertias[joint]
+        possible = _possible(np.asarray(body.inertia), float(body.mass), np.asarray(body.lever))
+        if body.mass > 0.0 and not np.allclose(possible, body.inertia, rtol=0.0, atol=1e-9 * np.trace(possible)):
+            what = "the trunk" if joint == 0 else f"the body moved by {model.names[joint]}"
+            moments = np.linalg.eigvalsh(body.inertia).round(9).tolist()
+            notes.append(f"{what} has moments of inertia {moments} kg m^2, which no body has; the nearest are taken")
+            model.inertias[joint] = pin.Inertia(float(body.mass), np.asarray(body.lever), possible)
+    return notes
+
+
+def _possible(inertia: Array, mass: float, lever: Array) -> Array:
+    """The nearest inertia (3, 3) with moments that a distribution of mass can have (Wensing et al. 2018) [kg m^2]."""
+    if not np.any(inertia):
+        length = 2.0 * max(float(np.linalg.norm(lever)), _SMALLEST)
+        return mass * length**2 / 12.0 * np.eye(3)
+    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    values, vectors = np.linalg.eigh(0.5 * (second + second.T))
+    least = _FLAT * max(float(values[-1]), 0.0)
+    second = (vectors * np.maximum(values, least)) @ vectors.T if values[0] < least else second
+    return np.asarray(np.trace(second) * np.eye(3) - second)
 
 
 def _unit_axis(path: Path, joint: Element) -> list[str]:

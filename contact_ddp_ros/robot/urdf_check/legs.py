@@ -28,7 +28,7 @@ from contact_ddp_ros.robot.straight_legs import joint_axis
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.robot.third_party_urdf import foot_sphere
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse
-from contact_ddp_ros.robot.urdf_repair import read_xml, repair
+from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
 from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
@@ -85,6 +85,7 @@ def find_legs(path: Path) -> FoundLegs:
     if len(chains) == len(LEG_NAMES):
         notes += set_trunk_frame(search.root, search.model, [joint for chain in chains for joint in chain])
         search = _legs_of(path, search.root)
+        notes += repair_bodies(search.model, chains)
     legs = search.legs()
     return FoundLegs(
         path, search.root, search.model, search.outline, legs, tuple(lock), tuple(search.problems), tuple(notes)
