@@ -1,7 +1,7 @@
 """A quadruped's URDF in other names and signs, written anew with those of :mod:`contact_ddp_ros.robot.joints`.
 
 What everything above counts on is a tree of thirteen bodies whose frames are parallel to the trunk's when all joints
-are at zero, the legs hanging straight down, and a trunk whose origin is amid the abductions; abductions turn about +x,
+are at zero, the legs hanging straight down, and a trunk whose origin is amid the legs; abductions turn about +x,
 hips and knees about -y, or about +y where the knee bends forwards (:mod:`contact_ddp_ros.robot.straight_legs`). So the
 robot is read once by pinocchio, which merges links that are fixed to each other, and each body is written in its new
 frame: with R the rotation of the old frame in the trunk, the legs straight, a centre of mass c becomes R c, an inertia

@@ -40,7 +40,7 @@ PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")
 _OF_THE_RUN = ("friction", "trunk_mass_scale", "seed")
 """Parameters of the simulator that are options of a run, whatever the robot."""
 
-_KEYS = ("package", "urdf", "legs", "lock", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
+_KEYS = ("package", "urdf", "xacro", "legs", "lock", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
 
 _MOST_ASYMMETRY = 0.2
 """Left and right that differ by more are no pair."""
@@ -63,6 +63,7 @@ class RobotProfile:
         path: of the file.
         urdf: the robot description.
         legs: by name of the leg; empty where the URDF has the names and signs of this package.
+        xacro: arguments of a xacro file, by name.
         lock: names of joints of no leg, which stay at zero.
         joints: of JOINT_KEYS those given: of abduction, hip and knee of every leg.
         foot_radius: [m]; None for that of the URDF's collision spheres.
@@ -75,6 +76,7 @@ class RobotProfile:
     path: Path
     urdf: Path
     legs: Mapping[str, Leg] = field(default_factory=dict)
+    xacro: Mapping[str, str] = field(default_factory=dict)
     lock: tuple[str, ...] = ()
     joints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     foot_radius: float | None = None
@@ -135,6 +137,7 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         path=path,
         urdf=_urdf(path, given.get("package"), given["urdf"]),
         legs=_legs(given.get("legs", {})),
+        xacro=_xacro(given),
         lock=_lock(given),
         joints={key: _triple(key, value) for key, value in _joints(given).items()},
         foot_radius=_positive(given, "foot_radius", 1.0),
@@ -142,6 +145,13 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         asymmetry=_positive(given, "asymmetry", _MOST_ASYMMETRY) or 0.0,
         parameters={section: dotted(values) for section, values in sections.items()},
     )
+
+
+def _xacro(given: Mapping[str, Any]) -> dict[str, str]:
+    arguments: Any = given.get("xacro", {})
+    if not (isinstance(arguments, dict) and all(isinstance(one, str | int | float) for one in arguments.values())):
+        raise ParameterError(f"xacro is {arguments!r}; allowed: a mapping of arguments' names to values")
+    return {str(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in arguments.items()}
 
 
 def _lock(given: Mapping[str, Any]) -> tuple[str, ...]:

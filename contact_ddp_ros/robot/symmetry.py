@@ -3,8 +3,9 @@
 Published descriptions differ between left and right by what the drawing programs give: a trunk whose centre of mass
 lies 2 mm beside the plane, a shank that was not mirrored. The mirror image of a body with mass m, centre of mass c and
 inertia I is (m, M c, M I M) with M = diag(1, -1, 1); the average of a body and the mirror image of its counterpart is
-symmetric. The difference is measured as a share: of lengths against the length of a leg, of masses, inertias, rotor
-inertias, frictions and torques against the larger of both, of angles against one radian.
+symmetric. The difference is measured as a share: of lengths against the length of a leg, of masses, rotor inertias,
+frictions and torques against the larger of both, of inertias against the larger of both or the body's mass at half a
+leg's length, of angles against one radian.
 """
 
 from dataclasses import dataclass, replace
@@ -110,6 +111,7 @@ def _differences(joint: Joint, image: Joint, length: float) -> list[Difference]:
         _difference(name, "mass", joint.mass, image.mass, max(joint.mass, image.mass), "kg"),
     ]
     largest = max(float(np.abs(joint.inertia).max()), float(np.abs(image.inertia).max()))
+    largest = max(largest, joint.mass * (0.5 * length) ** 2)
     found.append(_difference(name, "inertia", joint.inertia, image.inertia, largest, "kg m^2"))
     for one in _SHARED:
         ours, theirs = getattr(joint, one), getattr(image, one)

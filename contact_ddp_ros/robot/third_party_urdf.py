@@ -73,7 +73,7 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
         ModelError: it is no URDF, lacks a joint or a foot that the file names, or has other joints that move.
     """
     path = profile.urdf
-    root = read_xml(path)
+    root = read_xml(path, profile.xacro)
     repair(path, root, profile.lock)
     root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
     names = [joint for leg in profile.legs.values() for joint in leg.joints]

@@ -11,8 +11,9 @@ Files may be in any encoding that their first line names, and xacro files are ex
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from unittest import mock
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -41,14 +42,14 @@ _SMALLEST = 0.02
 """Half the length of the smallest body [m]."""
 
 
-def read_xml(path: Path) -> Element:
-    """The XML of a URDF or xacro file.
+def read_xml(path: Path, arguments: Mapping[str, str] = MappingProxyType({})) -> Element:
+    """The XML of a URDF or of a xacro file with these arguments.
 
     Raises:
         ModelError: it cannot be read, is not well-formed, or its xacro cannot be expanded; the text says why.
     """
     try:
-        root = _expanded(path) if path.suffix == ".xacro" else ElementTree.fromstring(path.read_bytes())
+        root = _expanded(path, arguments) if path.suffix == ".xacro" else ElementTree.fromstring(path.read_bytes())
     except OSError as error:
         raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
     except (ElementTree.ParseError, ValueError, LookupError) as error:
@@ -147,7 +148,7 @@ def _limit(joint: Element) -> None:
     limit.set("upper", repr(NO_LIMIT))
 
 
-def _expanded(path: Path) -> Element:
+def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
     """The URDF that a xacro file stands for; packages that it names are looked for above it, then in ROS 2."""
     import xacro.substitution_args
 
@@ -167,9 +168,12 @@ def _expanded(path: Path) -> Element:
 
     try:
         with mock.patch.object(xacro.substitution_args, "_eval_find", find):
-            text = xacro.process_file(os.fspath(path)).toxml()
+            text = xacro.process_file(os.fspath(path), mappings=dict(arguments)).toxml()
     except ModelError:
         raise
     except Exception as error:  # xacro raises its own, the parser's and whatever an expression in the file raises
-        raise ModelError(f"{path}: xacro cannot expand it: {' '.join(str(error).split())}") from error
+        raise ModelError(
+            f"{path}: xacro cannot expand it: {' '.join(str(error).split())}; arguments are given as NAME:=VALUE after the "
+            "file, or as xacro in the robot's file"
+        ) from error
     return ElementTree.fromstring(text)

@@ -103,11 +103,14 @@ def _add_robot(words: Any) -> None:
         "robot:check",
         "look through a URDF",
         "Say which joints are the legs, what the package reads of them, what is missing or in the way, and "
-        "write a robot's file for --robot. Exit status 1: the robot cannot bound in the plane as it is described.",
+        "write a robot's file for --robot; then the robot stands up, trots and bounds in simulation. Exit status 1: it "
+        "cannot be used as it is described, or does not walk.",
     )
-    check.add_argument("urdf", type=Path, metavar="FILE.urdf", help="the robot description")
+    check.add_argument("urdf", type=Path, metavar="FILE", help="the robot description, .urdf or .xacro")
+    check.add_argument("xacro", nargs="*", metavar="NAME:=VALUE", help="arguments of a xacro file")
     check.add_argument("-o", "--out", type=Path, metavar="FILE.yaml", help="robot's file to write, for --robot")
     check.add_argument("--force", action="store_true", help="replace the robot's file where there is one")
+    check.add_argument("--no-walk", dest="walk", action="store_false", help="look through the file alone")
 
 
 def _add_sdf(words: Any) -> None:

@@ -15,12 +15,13 @@ from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.urdf_check.inspection import Inspection, inspect, knee_share, triples
 from contact_ddp_ros.runs.report.progress import say
+from contact_ddp_ros.runs.robot_trial import trials
 
 if TYPE_CHECKING:
     from contact_ddp_ros.robot.model import Robot
 
 EXIT_UNFIT = 1
-"""The robot cannot bound in the plane as its URDF is."""
+"""The robot cannot be used as its URDF is, or does not walk."""
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -28,7 +29,10 @@ def check(arguments: argparse.Namespace) -> int:
     target: Path | None = arguments.out
     if target is not None:
         _check_target(target, force=arguments.force)
-    result = inspect(arguments.urdf)
+    pairs = [word.partition(":=")[::2] for word in arguments.xacro]
+    if not all(name and value for name, value in pairs):
+        raise ParameterError(f"{' '.join(arguments.xacro)} is not NAME:=VALUE, as arguments of a xacro file are given")
+    result = inspect(arguments.urdf, dict(pairs))
     console = Console()
     console.print(_table(result))
     for note in result.notes:
@@ -39,13 +43,32 @@ def check(arguments: argparse.Namespace) -> int:
         write_text(target, result.starting_file(target.absolute().parent))
         say(console, f"Wrote {escape(str(target))}")
     if not result.fits:
-        say(console, "This robot cannot bound in the plane as it is described.")
+        say(console, "This robot cannot be used as it is described.")
+        return EXIT_UNFIT
+    source = str(target or arguments.urdf)
+    if arguments.walk and not (target is None and pairs) and not _walks(console, source):
+        say(console, "The description fits, but the robot does not walk: see the trials above.")
         return EXIT_UNFIT
     if target is None:
-        say(console, "It fits. Write a robot's file with -o my_robot.yaml")
-    else:
-        say(console, f"Try it: contact-ddp sim --robot {escape(str(target))}")
+        say(console, "Write a robot's file with -o my_robot.yaml, to change its parameters")
+    say(console, f"Try it: contact-ddp sim --robot {escape(source)} --gait trot")
     return 0
+
+
+def _walks(console: Console, source: str) -> bool:
+    """Let the robot walk in MuJoCo and print how; True if it does with every gait."""
+    table = Table(box=box.SIMPLE, title="trials in MuJoCo, most of the limits that was used")
+    for column in ("gait", "speed in m/s", "torque in %", "speed in %", "range in %", "friction"):
+        table.add_column(column)
+    walks = True
+    for one in trials(source):
+        shares = [", ".join(f"{100.0 * share:.0f}" for share in part) for part in (one.torque, one.rate, one.range)]
+        table.add_row(one.gait, f"{one.speed:.2f} of {one.wanted:.2f}", *shares, f"{one.friction:.2f}")
+        walks = walks and not one.failure
+        say(console, f"{one.gait}: {escape(one.failure) or 'walks'}")
+    console.print(table)
+    say(console, "Shares are of abduction, hip and knee; friction is what planned forces need.")
+    return walks
 
 
 def _check_target(target: Path, *, force: bool) -> None:

@@ -4,9 +4,10 @@ A robot's file to start from: what was found in the URDF, and estimates, marked,
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import yaml
@@ -18,7 +19,7 @@ from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, as_it_is, load_robot, of_profile
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import RobotProfile, profile_of
-from contact_ddp_ros.robot.symmetry import symmetrised
+from contact_ddp_ros.robot.symmetry import leg_length, symmetrised
 from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, has_radii, scale_of
 
 MARK = "CHECK"
@@ -56,6 +57,8 @@ def text_of(found: FoundLegs, additions: Additions, *, folder: Path, with_legs: 
         for name in LEG_NAMES:
             leg = found.legs[name]
             lines.append(f"  {name}: [{', '.join(_quoted(one) for one in (*leg.joints, leg.foot))}]")
+    if found.xacro:
+        lines.append("xacro: {" + ", ".join(f"{name}: '{value}'" for name, value in found.xacro.items()) + "}")
     if found.lock:
         lines.append(f"lock: [{', '.join(_quoted(one) for one in found.lock)}]  # joints of no leg, held at zero")
     if additions.estimates:
@@ -100,6 +103,12 @@ _NO_DIFFERENCE = 1e-9
 _STRONG_ENOUGH = 0.95
 """Share of a knee's torque that the mean force of a stance may need."""
 
+_DENSITY = (3.0, 3000.0)
+"""Mass over the cube of a leg's length of quadrupeds, from toys to the largest, with room [kg/m^3]."""
+
+_GYRATION = 2.0
+"""Largest radius of gyration of a body, over the length of a leg or the diagonal of the trunk."""
+
 USUAL_GAIT, LONG_STANCE = "bound", "bound_long_stance"
 
 
@@ -135,13 +144,13 @@ class Inspection:
         return text_of(self.found, self.additions, folder=folder, with_legs=not self.canonical)
 
 
-def inspect(path: Path) -> Inspection:
-    """Look through a URDF.
+def inspect(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Inspection:
+    """Look through a URDF, or a xacro file with these arguments.
 
     Raises:
         ModelError: the file cannot be read, is no URDF, or has a mass, an axis or a number that cannot be.
     """
-    found = find_legs(path)
+    found = find_legs(path, xacro)
     if not found.legs or found.problems:
         return Inspection(found, None, found.problems, found.notes, Additions())
     canonical = as_it_is(found.path) is not None
@@ -158,13 +167,14 @@ def inspect(path: Path) -> Inspection:
         reduce_to_plane(robot)
     except (ModelError, ParameterError) as error:
         return Inspection(found, None, (_plain(error, found.path),), tuple(notes), additions, canonical)
-    problems = _posture_problems(robot)
+    problems = implausible(robot) or _posture_problems(robot)
     if knee_share(robot) > _STRONG_ENOUGH and not canonical:
         additions = Additions(additions.estimates, additions.foot_radius, additions.asymmetry, LONG_STANCE)
         notes.append(
             f"the mean force of a stance in the default bound takes {100.0 * knee_share(robot):.0f} % of the knees' "
             f"torque: the file names the gait {LONG_STANCE}"
         )
+        robot = _loaded(found, additions, canonical=canonical)
     return Inspection(found, robot, tuple(problems), tuple(notes), additions, canonical)
 
 
@@ -205,6 +215,30 @@ def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]
     rounded = math.ceil(largest.share / unit) * unit
     note = f"left and right differ, and are averaged for the planar model: {largest}"
     return Additions(additions.estimates, additions.foot_radius, rounded, additions.gait), [note]
+
+
+def implausible(robot: Robot) -> list[str]:
+    """Masses and sizes that no quadruped has, as where they are in grams or millimetres; each with what is usual."""
+    length, joints = leg_length(robot.tree), robot.tree.joints[-robot.n_joints - 1 :]
+    density = robot.mass / length**3
+    low, high = _DENSITY
+    problems = []
+    if not low < density < high:
+        problems.append(
+            f"a robot of {robot.mass:.4g} kg with legs of {length:.4g} m is no quadruped: mass over the cube of a leg is "
+            f"{density:.3g} kg/m^3; needed: {low:g} to {high:g}, masses in kg and lengths in m"
+        )
+        return problems
+    diagonal = float(np.linalg.norm(joints[1].translation - joints[-len(LEG_JOINTS)].translation))
+    for joint, size in zip(joints, (diagonal, *[length] * robot.n_joints), strict=True):
+        gyration = math.sqrt(float(np.linalg.eigvalsh(joint.inertia)[-1]) / joint.mass)
+        if not gyration < _GYRATION * size:
+            name = joint.name.removesuffix("_joint").replace("base_roll", "trunk")
+            problems.append(
+                f"{name} has a mass of {joint.mass:.3g} kg and a moment of inertia {gyration**2 * joint.mass:.3g} kg m^2: "
+                f"its radius of gyration, {gyration:.3g} m, is that of a larger robot; needed: inertias in kg m^2"
+            )
+    return problems
 
 
 def _posture_problems(robot: Robot) -> list[str]:

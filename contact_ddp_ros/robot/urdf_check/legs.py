@@ -10,8 +10,10 @@ Estimates follow dynamic similarity: with legs λ times as long and a mass μ ti
 inertias λ² μ times and speeds 1/√λ times as large; angles are the same.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -53,6 +55,7 @@ class FoundLegs:
         model: pinocchio's fixed-base model.
         outline: its shapes.
         legs: by LEG_NAMES; empty unless all four were found.
+        xacro: arguments with which the file was expanded.
         lock: joints that move and are of no leg.
         problems: what is wrong, by the names of links and joints, each with what is needed.
         notes: what was repaired.
@@ -63,18 +66,19 @@ class FoundLegs:
     model: pin.Model
     outline: Outline
     legs: dict[str, Leg] = field(default_factory=dict)
+    xacro: dict[str, str] = field(default_factory=dict)
     lock: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def find_legs(path: Path) -> FoundLegs:
-    """Read a URDF or xacro file, repair it, and find its legs.
+def find_legs(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> FoundLegs:
+    """Read a URDF, or a xacro file with these arguments, repair it, and find its legs.
 
     Raises:
         ModelError: the file cannot be read, is no URDF, or has a mass, an axis or a number that cannot be.
     """
-    root = read_xml(path)
+    root = read_xml(path, xacro)
     if root.tag != "robot":
         raise ModelError(f"{path} has the root element <{root.tag}>; a URDF has <robot>")
     notes = repair(path, root)
@@ -88,7 +92,7 @@ def find_legs(path: Path) -> FoundLegs:
         notes += repair_bodies(search.model, chains)
     legs = search.legs()
     return FoundLegs(
-        path, search.root, search.model, search.outline, legs, tuple(lock), tuple(search.problems), tuple(notes)
+        path, search.root, search.model, search.outline, legs, dict(xacro), tuple(lock), tuple(search.problems), tuple(notes)
     )
 
 
@@ -220,7 +224,7 @@ class _Search:
 
 
 _PLACEHOLDER = 10.0
-"""A torque or speed this many times the estimate was not measured on a motor."""
+"""A torque or speed this many times the estimate, or this small a part of it, was not measured on a motor."""
 
 _MOST_ANGLE = 2.0 * np.pi
 """A limit beyond one turn is none [rad]."""
@@ -292,6 +296,8 @@ def _unfit(written: Array, guess: Array) -> str:
         return "the URDF has none (zero)"
     if (written > _PLACEHOLDER * guess).any():
         return f"the URDF's look like placeholders (up to {written.max():g})"
+    if (written < guess / _PLACEHOLDER).any():
+        return f"the URDF's look like placeholders (down to {written.min():g})"
     return ""
 
 
