@@ -48,6 +48,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "robustness": "pushes, friction, mass, delay and speeds in the closed loop",
         "gaits": "every gait under commands ahead, to the side and around, of the whole body",
         "estimation": "every gait on the estimated state: true speed, velocity error, drift",
+        "robots": "quadrupeds of others from their URDFs as they are: trot, bound, turn, push",
         "joystick": "random full-range commands to every gait, with changes of gait and trunk pose: falls",
         "world": "slopes, steps, boxes, loads, errors and delays that the plan does not know",
         "limits": "plans outside hard limits under random commands and pushes: interior point beside relaxed barriers",

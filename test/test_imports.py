@@ -36,6 +36,7 @@ ROOMS = {
     "plotly": {"apps"},
     "llvmlite": {"base"},
     "rosbags": {"ros", "runs"},
+    "xacro": {"robot"},
 }
 ANYWHERE = {"numpy", "scipy", "yaml", "contact_ddp_ros", *sys.stdlib_module_names}
 IN_ROS = {"rclpy", "std_srvs", "ament_index_python", "builtin_interfaces"}

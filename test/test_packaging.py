@@ -214,6 +214,7 @@ KEYS = {
     "rich": "python3-rich",
     "rosbags": "python3-rosbags-pip",
     "scipy": "python3-scipy",
+    "xacro": "xacro",
 }
 """rosdep keys of what requirements.txt pins."""
 

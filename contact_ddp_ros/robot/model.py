@@ -138,7 +138,7 @@ def of_profile(profile: RobotProfile) -> Robot:
 
 
 def _of_urdf(path: Path) -> Robot:
-    """A robot from its URDF alone: as it is where it has the names and signs of this package, else as its check has it."""
+    """Robot of a URDF alone: as it is where it has the names and signs of this package, else as its check has it."""
     robot = as_it_is(path)
     if robot is not None:
         return robot
@@ -170,9 +170,7 @@ def _is_normal(tree: RigidBodyTree) -> bool:
     return bool(axes and turned and np.abs([*ends, *middle]).max() < 1e-9)
 
 
-def _robot(
-    description: RobotDescription, profile: RobotProfile | None, joint_map: JointMap | None = None
-) -> Robot:
+def _robot(description: RobotDescription, profile: RobotProfile | None, joint_map: JointMap | None = None) -> Robot:
     tree = _tree(description)
     drives = tree.joints[len(BASE_JOINTS) :]
     leg = STANDING_LEG if profile is None else _standing_leg(tree, profile)
@@ -220,7 +218,11 @@ def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, fl
         )
     angles = _angles(wanted, thigh, shank)
     if profile.standing_height is None:  # the nearest height that the limits allow
-        within = [distance for distance in np.linspace(0.5, 0.95, 91) * (thigh + shank) if _within(tree, _angles(distance, thigh, shank))]
+        within = [
+            distance
+            for distance in np.linspace(0.5, 0.95, 91) * (thigh + shank)
+            if _within(tree, _angles(distance, thigh, shank))
+        ]
         if within and not _within(tree, angles):
             angles = _angles(min(within, key=lambda distance: abs(distance - wanted)), thigh, shank)
     for joint, angle in zip((abad, hip, knee), angles, strict=True):

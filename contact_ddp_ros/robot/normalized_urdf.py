@@ -26,6 +26,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
 from contact_ddp_ros.robot.shapes import SIZES
+from contact_ddp_ros.robot.straight_legs import AXIS_TOLERANCE
 from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, foot_sphere
 from contact_ddp_ros.robot.urdf import joint_extras
 
@@ -160,11 +161,13 @@ def _add_joint(robot: Element, source: ForeignRobot, link: str, parent_link: str
     here = source.joint_map.names.index(name)
     sign, zero = source.joint_map.signs[here], source.joint_map.zeros[here]
     lower, upper = sorted(
-        float(sign * (limit[model.idx_qs[joint]] - zero)) for limit in (model.lowerPositionLimit, model.upperPositionLimit)
+        float(sign * (limit[model.idx_qs[joint]] - zero))
+        for limit in (model.lowerPositionLimit, model.upperPositionLimit)
     )
     extras = joint_extras(source.profile.urdf, source.root, name)
     parent = model.parents[joint]
     origin = source.rotations[parent] @ np.asarray(model.jointPlacements[joint].translation)
+    origin = _below(origin) if kind == LEG_JOINTS[-1] else origin
     axis = np.array(AXES[kind]) * (-1.0 if index and source.joint_map.forward[leg] else 1.0)
     element = SubElement(robot, "joint", name=f"{link}_joint", type="revolute")
     SubElement(element, "parent", link=parent_link)
@@ -212,12 +215,17 @@ def _add_foot(robot: Element, source: ForeignRobot, name: str, leg: Leg, shank: 
     joint = SubElement(robot, "joint", name=f"{link_name}_joint", type="fixed")
     SubElement(joint, "parent", link=f"{name}_{LEG_JOINTS[-1]}")
     SubElement(joint, "child", link=link_name)
-    SubElement(joint, "origin", xyz=text_of(rotation @ centre))
+    SubElement(joint, "origin", xyz=text_of(_below(rotation @ centre)))
     body = model.inertias[shank]
     there = pin.Inertia(body.mass, np.asarray(body.lever) - centre, body.inertia)
     link = _link(robot, link_name, there, rotation, _FOOT_SHARE)
     for purpose in ("visual", "collision"):
         add_shape(link, purpose, "sphere", (radius,), np.eye(3), np.zeros(3), COLOURS["foot"])
+
+
+def _below(place: Array) -> Array:
+    """The place of a knee or a foot straight below, but for what axes that are not quite across the trunk leave."""
+    return place * (0.0, 1.0, 1.0) if abs(place[0]) <= AXIS_TOLERANCE * abs(place[2]) else place
 
 
 def _link(robot: Element, name: str, body: pin.Inertia, rotation: Array, share: float = 1.0) -> Element:

@@ -40,7 +40,18 @@ PARAMETER_SECTIONS: Final = ("planner", "controller", "simulator")
 _OF_THE_RUN = ("friction", "trunk_mass_scale", "seed")
 """Parameters of the simulator that are options of a run, whatever the robot."""
 
-_KEYS = ("package", "urdf", "xacro", "legs", "lock", "joints", "foot_radius", "standing_height", "asymmetry", "parameters")
+_KEYS = (
+    "package",
+    "urdf",
+    "xacro",
+    "legs",
+    "lock",
+    "joints",
+    "foot_radius",
+    "standing_height",
+    "asymmetry",
+    "parameters",
+)
 
 _MOST_ASYMMETRY = 0.2
 """Left and right that differ by more are no pair."""
@@ -151,7 +162,9 @@ def _xacro(given: Mapping[str, Any]) -> dict[str, str]:
     arguments: Any = given.get("xacro", {})
     if not (isinstance(arguments, dict) and all(isinstance(one, str | int | float) for one in arguments.values())):
         raise ParameterError(f"xacro is {arguments!r}; allowed: a mapping of arguments' names to values")
-    return {str(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in arguments.items()}
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in arguments.items()
+    }
 
 
 def _lock(given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ and by nothing else, so bent zero poses, feet beside their shanks and knees that
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio as pin
@@ -42,12 +42,14 @@ class JointMap:
         signs: (12,) 1 or -1.
         zeros: (12,) angles of the URDF with straight legs [rad].
         forward: by leg, whether its knee bends forwards.
+        root: (3, 3) rotation and (3,) origin of the URDF's root link in the trunk's frame [m].
     """
 
     names: tuple[str, ...]
     signs: Array
     zeros: Array
     forward: Mapping[str, bool]
+    root: tuple[Array, Array] = field(default_factory=lambda: (np.eye(3), np.zeros(3)))
 
     def configuration(self, model: pin.Model) -> Array:
         """(nq,) configuration of pinocchio's model of the URDF with straight legs."""
@@ -111,7 +113,7 @@ class _Leg:
         self.signs = forwards if self.forward else backwards
         for index in range(len(joints)):
             shares = self._shares(index, self.signs[index])
-            self.zeros[index] += 2.0 * math.pi * max(shares, key=lambda turns: shares[turns])  # noqa: B023
+            self.zeros[index] += 2.0 * math.pi * max(shares, key=lambda turns: shares[turns])
 
     def _name(self, index: int) -> str:
         return f"joint {self._model.names[self._joints[index]]}, its {LEG_JOINTS[index]},"

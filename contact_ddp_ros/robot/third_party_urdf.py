@@ -8,7 +8,7 @@ a continuous joint's included, so q and v have the same size; a floating base co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -23,9 +23,9 @@ from contact_ddp_ros.robot.profile import Leg, RobotProfile
 from contact_ddp_ros.robot.shapes import Outline, outline_of
 from contact_ddp_ros.robot.straight_legs import JointMap, straight_legs
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
+from contact_ddp_ros.robot.trunk_frame import TRUNK_LINK, set_trunk_frame
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, joint_of, parse
 from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
-from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
 
@@ -102,6 +102,9 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
     repair_bodies(model, [[model.getJointId(name) for name in leg] for leg in legs.values()])
+    if model.existFrame(TRUNK_LINK):
+        top = model.frames[model.getFrameId(f"{TRUNK_LINK}_joint")].placement
+        joint_map = replace(joint_map, root=(np.asarray(top.rotation), np.asarray(top.translation)))
     data = model.createData()
     pin.forwardKinematics(model, data, joint_map.configuration(model))
     rotations = tuple(_free_of_rounding(np.asarray(pose.rotation)) for pose in data.oMi)

@@ -53,7 +53,9 @@ def set_trunk_frame(root: Element, model: pin.Model, joints: Sequence[int]) -> l
         front = [bool(_FRONT.search(model.names[joint])) for joint in joints[:: len(LEG_JOINTS)]]
         ahead = places[front, 0].mean(axis=0) - middle if any(front) else np.zeros(3)
         down = (places[:, -1] - places[:, 0]).mean(axis=0)
-        rotation = max(ways, key=lambda way: 4.0 * np.sign(ahead @ way[:, 0]) - 8.0 * np.sign(down @ way[:, 2]) + np.trace(way))
+        rotation = max(
+            ways, key=lambda way: 4.0 * np.sign(ahead @ way[:, 0]) - 8.0 * np.sign(down @ way[:, 2]) + np.trace(way)
+        )
     middle = middle + (hips - middle) @ rotation[:, 2] * rotation[:, 2]
     if np.linalg.norm(middle) < _NEAR and np.array_equal(rotation, np.eye(3)):
         return []

@@ -110,10 +110,14 @@ def has_own_names(path: Path) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """The text of a URDF file. Raises ModelError where it cannot be read."""
+    """The text of a URDF file, in any encoding that its first line names. Raises ModelError where it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        content = path.read_bytes()
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return ElementTree.tostring(ElementTree.fromstring(content), encoding="unicode")
+    except (OSError, LookupError, ValueError, ElementTree.ParseError) as error:
         raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
 
 

@@ -30,6 +30,9 @@ Array = NDArray[np.float64]
 NO_LIMIT = 10.0 * math.pi
 """Limit of a continuous joint, either way [rad]."""
 
+_AMENT = "AMENT_PREFIX_PATH"
+"""Where a sourced ROS 2 has its packages."""
+
 _FREE = ("floating", "planar")
 
 _FLAT = 1e-4
@@ -153,18 +156,12 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
     import xacro.substitution_args
 
     def find(package: str) -> str:
-        for folder in path.resolve().parents:
-            for one in (folder, folder / package):
-                if one.name == package and one.is_dir():
-                    return os.fspath(one)
-        try:
-            from ament_index_python.packages import get_package_share_directory
-
-            return str(get_package_share_directory(package))
-        except (ImportError, LookupError) as error:
-            raise ModelError(
-                f"{path} names the package {package}, which is neither above it nor in a sourced ROS 2"
-            ) from error
+        above = [place for folder in path.resolve().parents for place in (folder, folder / package)]
+        prefixes = [Path(prefix) for prefix in os.environ.get(_AMENT, "").split(os.pathsep) if prefix]
+        for place in (*above, *(prefix / "share" / package for prefix in prefixes)):
+            if place.name == package and place.is_dir():
+                return os.fspath(place)
+        raise ModelError(f"{path} names the package {package}, which is neither above it nor in a sourced ROS 2")
 
     try:
         with mock.patch.object(xacro.substitution_args, "_eval_find", find):
@@ -173,7 +170,7 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
         raise
     except Exception as error:  # xacro raises its own, the parser's and whatever an expression in the file raises
         raise ModelError(
-            f"{path}: xacro cannot expand it: {' '.join(str(error).split())}; arguments are given as NAME:=VALUE after the "
-            "file, or as xacro in the robot's file"
+            f"{path}: xacro cannot expand it: {' '.join(str(error).split())}; arguments are given as NAME:=VALUE after "
+            "the file, or as xacro in the robot's file"
         ) from error
     return ElementTree.fromstring(text)

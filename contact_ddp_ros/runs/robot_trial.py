@@ -1,4 +1,4 @@
-"""Trial of a robot in simulation: it stands up and walks, and what its joints and the ground's friction were used for."""
+"""Trial of a robot in simulation: it stands up and walks, and how much of its limits and of friction that took."""
 
 import math
 from collections.abc import Iterator
@@ -69,7 +69,9 @@ def trial(source: str, robot: Robot, gait: str) -> Trial:
     wanted = SPEED * math.sqrt(scales(robot)[0])
     duration = _WALK + 2.0 * math.sqrt(scales(robot)[0])
     try:
-        recording = simulate(RunOptions(robot=source, gait=gait, speed=((0.0, wanted),), duration=duration, video=False))
+        recording = simulate(
+            RunOptions(robot=source, gait=gait, speed=((0.0, wanted),), duration=duration, video=False)
+        )
     except ContactDdpError as error:
         nothing = np.full(len(LEG_JOINTS), np.nan)
         return Trial(gait, str(error), math.nan, wanted, nothing, nothing, nothing, math.nan)

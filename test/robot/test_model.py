@@ -123,7 +123,10 @@ SPOILT = {
     "not a URDF": (lambda text: "<sdf></sdf>", "<robot>"),
     "empty": (lambda text: "", "well-formed"),
     "no link": (lambda text: '<robot name="nothing"></robot>', "pinocchio"),
-    "missing joint": (lambda text: text.replace("fl_knee_joint", "left_knee"), "fl_knee_joint"),
+    "missing joint": (
+        lambda text: text.replace('"fl_knee_joint" type="revolute"', '"fl_knee_joint" type="fixed"'),
+        "fl_knee_joint",
+    ),
     "fixed joint": (
         lambda text: text.replace('"fl_hip_joint" type="revolute"', '"fl_hip_joint" type="fixed"'),
         "fl_hip",

@@ -225,8 +225,8 @@ def implausible(robot: Robot) -> list[str]:
     problems = []
     if not low < density < high:
         problems.append(
-            f"a robot of {robot.mass:.4g} kg with legs of {length:.4g} m is no quadruped: mass over the cube of a leg is "
-            f"{density:.3g} kg/m^3; needed: {low:g} to {high:g}, masses in kg and lengths in m"
+            f"a robot of {robot.mass:.4g} kg with legs of {length:.4g} m is no quadruped: mass over the cube of a leg "
+            f"is {density:.3g} kg/m^3; needed: {low:g} to {high:g}, masses in kg and lengths in m"
         )
         return problems
     diagonal = float(np.linalg.norm(joints[1].translation - joints[-len(LEG_JOINTS)].translation))
@@ -235,8 +235,8 @@ def implausible(robot: Robot) -> list[str]:
         if not gyration < _GYRATION * size:
             name = joint.name.removesuffix("_joint").replace("base_roll", "trunk")
             problems.append(
-                f"{name} has a mass of {joint.mass:.3g} kg and a moment of inertia {gyration**2 * joint.mass:.3g} kg m^2: "
-                f"its radius of gyration, {gyration:.3g} m, is that of a larger robot; needed: inertias in kg m^2"
+                f"{name} has a mass of {joint.mass:.3g} kg and a moment of inertia {gyration**2 * joint.mass:.3g} "
+                f"kg m^2: its radius of gyration, {gyration:.3g} m, is a larger robot's; needed: inertias in kg m^2"
             )
     return problems
 

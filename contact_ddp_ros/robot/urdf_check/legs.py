@@ -29,9 +29,9 @@ from contact_ddp_ros.robot.shapes import Outline, outline_of
 from contact_ddp_ros.robot.straight_legs import joint_axis
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.robot.third_party_urdf import foot_sphere
+from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse
 from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
-from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 
 Array = NDArray[np.float64]
 
@@ -92,7 +92,15 @@ def find_legs(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Fo
         notes += repair_bodies(search.model, chains)
     legs = search.legs()
     return FoundLegs(
-        path, search.root, search.model, search.outline, legs, dict(xacro), tuple(lock), tuple(search.problems), tuple(notes)
+        path,
+        search.root,
+        search.model,
+        search.outline,
+        legs,
+        dict(xacro),
+        tuple(lock),
+        tuple(search.problems),
+        tuple(notes),
     )
 
 
@@ -120,7 +128,7 @@ class _Search:
         return range(self.model.njoints)
 
     def surplus(self) -> list[str]:
-        """Joints that move and are of no leg: those above the trunk, arms, ankles and wheels. None without four legs."""
+        """Joints that move and are of no leg: above the trunk, of arms, ankles and wheels. None without four legs."""
         legs = self.chains()
         used = {joint for chain in legs for joint in chain}
         return [self.model.names[one] for one in self.bodies if one and one not in used] if len(legs) == 4 else []
@@ -128,10 +136,15 @@ class _Search:
     def legs(self) -> dict[str, Leg]:
         found = self.chains()
         if len(found) != len(LEG_NAMES):
-            seen = [", ".join(self.model.names[one] for one in self._longest(first)) for first in self._first()]
+            known = {chain[0] for chain in found}
+            groups = [[one for one in self._first() if (one in known) is of] for of in (True, False)]
+            legs, others = (
+                "; ".join(", ".join(self.model.names[joint] for joint in self._longest(one)) for one in group) or "none"
+                for group in groups
+            )
             self.problems.append(
-                f"{len(found)} of the chains of joints on the trunk are legs: {'; '.join(seen) or 'none'}; needed: four "
-                f"legs, each with {', '.join(LEG_JOINTS)}, of which the last two turn about one axis, across the first one's"
+                f"{len(found)} chains of joints on the trunk are legs: {legs}; no legs: {others}; needed: four legs, each "
+                f"with {', '.join(LEG_JOINTS)}; hip and knee turn about one axis, across abduction's"
             )
             return {}
         named = self._named(found)
