@@ -87,10 +87,8 @@ _HOMES = {
         "Ground",
         "Payload",
     ),
-    "robot.model": (
-        "Robot",
-        "load_robot",
-    ),
+    "robot.load": ("load_robot",),
+    "robot.model": ("Robot",),
     "robot.state": (
         "BodyPose",
         "RobotState",
@@ -239,7 +237,8 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
     from contact_ddp_ros.plants.pushes import Push
     from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
-    from contact_ddp_ros.robot.model import Robot, load_robot
+    from contact_ddp_ros.robot.load import load_robot
+    from contact_ddp_ros.robot.model import Robot
     from contact_ddp_ros.robot.models.planar import PlanarModel
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
     from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion

@@ -6,7 +6,7 @@ import numpy as np
 
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, MICROSTRAIN, VECTORNAV, Layout, encode
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.robot.tree import GRAVITY

@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
 from contact_ddp_ros.ros.estimate_messages import PlanRequest, plan_request

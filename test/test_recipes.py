@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from contact_ddp_ros.robot.gaits.gait import load_gait
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ from benchmarks.output import Metric, number, panel
 from benchmarks.timing import PowerLaw, Spread
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.planar_reference import planar_schedule
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.runs.report.style import LIMIT, MUTED, POINT_COLOURS, figure
 

@@ -21,7 +21,7 @@ from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.figure import Figure
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import FOOT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.options import SENSOR_ERRORS

@@ -28,7 +28,7 @@ from benchmarks.study import Columns, Rows, Study
 from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD
 from contact_ddp_ros.runs.report import style

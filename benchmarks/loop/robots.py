@@ -20,7 +20,7 @@ from benchmarks.loop.harness import bounding, changed, moved, push_of, settled
 from benchmarks.study import Rows, Study
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.mpc.config import PlannerConfig
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.runs.options import SENSOR_ERRORS
 from contact_ddp_ros.runs.robot_scaling import for_robot, scales

@@ -29,7 +29,7 @@ from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, PD_TAU_TARGETS, TARGETS_CHANNEL, decode, encode
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
 from contact_ddp_ros.ros.processes import NodeProcesses

@@ -94,7 +94,7 @@ def _main() -> None:
 
     mark()
     from contact_ddp_ros.mpc.planner import Planner
-    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.robot.load import load_robot
     from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 
     mark()

@@ -28,7 +28,8 @@ from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.choice import model_of
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel

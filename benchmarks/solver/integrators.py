@@ -29,7 +29,7 @@ from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.runs.report.progress import working
 from contact_ddp_ros.runs.report.style import MUTED, POINT_COLOURS, figure

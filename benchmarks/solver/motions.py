@@ -20,7 +20,7 @@ from contact_ddp_ros.base.errors import SolverError
 from contact_ddp_ros.control.motion_controller import ExecutionConfig
 from contact_ddp_ros.mpc.motions.optimizer import optimise_motion
 from contact_ddp_ros.plants.options import ENGINES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.motion import MotionSpec, load_motion, packaged_motions
 from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.runs.options import OPTIONS

@@ -31,7 +31,7 @@ from contact_ddp_ros.ocp.protocol import Problem, node_data
 from contact_ddp_ros.ocp.solution import Guess
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PLANAR_BASE_JOINTS, PlanarModel, reduce_to_plane
 
 Array = NDArray[np.float64]

@@ -40,7 +40,7 @@ from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Termination
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.runs.report.progress import progress_bar
 from contact_ddp_ros.runs.report.style import POINT_COLOURS, figure

@@ -31,7 +31,7 @@ from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
 from contact_ddp_ros.ocp.protocol import DATA, MATRIX, VECTOR, Problem, node_data
 from contact_ddp_ros.ocp.solution import Solution
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.model import Model
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 

@@ -22,7 +22,7 @@ from contact_ddp_ros.mpc.config import GaitConfig, PlannerConfig
 from contact_ddp_ros.mpc.problem_builder import compile_gait
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.robot.gaits.schedule import ModeSchedule
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.choice import model_of
 from contact_ddp_ros.robot.models.model import Model
 

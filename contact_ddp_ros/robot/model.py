@@ -18,11 +18,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.normalized_urdf import AXES, canonical_urdf
-from contact_ddp_ros.robot.profile import RobotProfile, load_profile
+from contact_ddp_ros.robot.profile import RobotProfile
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.straight_legs import JointMap
 from contact_ddp_ros.robot.third_party_urdf import read_foreign
@@ -112,42 +111,17 @@ class Robot:
         )
 
 
-def load_robot(source: str | Path | None = None) -> Robot:
-    """Read a robot, by default the one that comes with this package.
-
-    Args:
-        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF or xacro file.
-
-    Raises:
-        ParameterError: no robot has that name, or its file says what it may not.
-        ModelError: see :func:`contact_ddp_ros.robot.urdf.read_description`; its legs are others than those described
-            in :mod:`contact_ddp_ros.robot.normalized_urdf`; or it cannot stand as high as its file says.
-    """
-    path = default_urdf() if source is None else Path(source)
-    is_name = isinstance(source, str) and not path.suffix and path.name == source
-    if source is None or not (is_name or path.suffix in ROBOT_SUFFIXES):
-        return _of_urdf(path)
-    profile = load_profile(str(source))
-    return of_profile(profile) if profile.legs else _robot(read_description(profile.urdf), profile)
+def home_robot() -> Robot:
+    """The robot that comes with this package, whose parameters the defaults are; raises ModelError."""
+    return _robot(read_description(default_urdf()), None)
 
 
 def of_profile(profile: RobotProfile) -> Robot:
-    """The robot that a robot's file describes, which names its legs; raises ModelError as :func:`load_robot`."""
+    """The robot that a robot's file describes; raises ModelError as :func:`contact_ddp_ros.robot.load.load_robot`."""
+    if not profile.legs:
+        return _robot(read_description(profile.urdf), profile)
     source = read_foreign(profile)
     return _robot(description_of(profile.urdf, canonical_urdf(source)), profile, source.joint_map)
-
-
-def _of_urdf(path: Path) -> Robot:
-    """Robot of a URDF alone: as it is where it has the names and signs of this package, else as its check has it."""
-    robot = as_it_is(path)
-    if robot is not None:
-        return robot
-    from contact_ddp_ros.robot.urdf_check.inspection import inspect  # which loads robots itself
-
-    result = inspect(path)
-    if result.robot is None or result.problems:
-        raise ModelError(f"{path}: {'; '.join(result.problems)}")
-    return result.robot
 
 
 def as_it_is(path: Path) -> Robot | None:

@@ -19,7 +19,8 @@ from contact_ddp_ros.base.parameter_file import idle_sections
 from contact_ddp_ros.plants.gazebo.user_world import own_world, with_robot
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.gaits.gait import load_gait
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.motion import load_motion
 from contact_ddp_ros.ros.interfaces import RECORDED
 from contact_ddp_ros.ros.single_instance import profile_variables, transport_variables

@@ -24,7 +24,7 @@ from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.control.modes import Answer, ControlMode
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.controller_report import ControllerReport

@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import from_stamp, joint_command, joint_motion

@@ -13,7 +13,7 @@ from rclpy.node import Node
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import estimate_message, time_ns
 from contact_ddp_ros.ros.exchange import Synchroniser

@@ -16,7 +16,7 @@ from rclpy.parameter import Parameter
 from contact_ddp_ros.base.config import ParameterSpec, Value, check, flatten, replace, specs
 from contact_ddp_ros.base.errors import ContactDdpError, ParameterError
 from contact_ddp_ros.base.parameter_file import file_that_sets
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros.rclpy_internals import given_parameters
 from contact_ddp_ros.runs.robot_scaling import for_robot
 

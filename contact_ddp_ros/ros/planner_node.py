@@ -24,7 +24,7 @@ from contact_ddp_ros.mpc.loop_solver import PlanRate
 from contact_ddp_ros.mpc.plan_result import PlanResult
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.state import BodyPose, Expiring, RobotState, VelocityCommand
 from contact_ddp_ros.ros import interfaces as io

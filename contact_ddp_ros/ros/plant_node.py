@@ -23,7 +23,7 @@ from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.plant import Plant
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_instants, parse_pushes
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import imu_message, push_force, time_ns

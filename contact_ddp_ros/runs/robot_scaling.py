@@ -23,7 +23,8 @@ from contact_ddp_ros.control.config import ControllerConfig, StandConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.symmetry import leg_length
 
 SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.robot.joints import LEG_JOINTS
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recording, analysis
 from contact_ddp_ros.runs.robot_scaling import for_robot, scales

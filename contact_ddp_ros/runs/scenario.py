@@ -23,7 +23,8 @@ from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig, for_model
 from contact_ddp_ros.mpc.reference import gait_schedule
 from contact_ddp_ros.mpc.whole_body_reference import reference_of
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.choice import MODELS
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.runs.options import ESTIMATED, SECTIONS, TRUNK_ERRORS, RunOptions

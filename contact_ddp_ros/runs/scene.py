@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.plants.figure import Figure, Shape
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState

@@ -12,7 +12,8 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.control.state_plausibility import PlaceAnchor, StateContinuity
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import RobotState
 
 from .support import alive, start_bound, state_at, tilted

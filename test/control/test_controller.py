@@ -13,7 +13,8 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.move import last_exit
 from contact_ddp_ros.control.safety import ViolationKind
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import rpy_to_quaternion
 from contact_ddp_ros.robot.state import JointCommand, RobotState

@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.robot.joint_pd import JointTargets, MotorConfig, TorqueSpeedCurve, limited_command, softness
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.tree import joint_inertias
 
 ROBOT: Robot = load_robot()

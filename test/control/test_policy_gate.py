@@ -10,7 +10,8 @@ from contact_ddp_ros.base.errors import PolicyError
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.policy_validator import PolicyValidator
 from contact_ddp_ros.control.safety import ViolationKind
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import NUMBERS, Policy
 from contact_ddp_ros.robot.state import RobotState

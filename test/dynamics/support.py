@@ -22,7 +22,7 @@ from contact_ddp_ros.dynamics.contact import (
 )
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.dynamics.mrneac import Axes
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import RigidBodyTree
 

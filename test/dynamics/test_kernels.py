@@ -20,7 +20,7 @@ from contact_ddp_ros.base.errors import CompilerError, ModelError, ParameterErro
 from contact_ddp_ros.dynamics import kernels
 from contact_ddp_ros.dynamics.contact import level_parameters
 from contact_ddp_ros.dynamics.kernels import build_kernels, kernel_functions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 

@@ -13,7 +13,7 @@ from contact_ddp_ros.dynamics.leg_decomposition import trunk_and_limbs
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.dynamics.simd_kernels import Lanes
 from contact_ddp_ros.robot.attitude import Chart, in_chart
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import Joint, RigidBodyTree
 

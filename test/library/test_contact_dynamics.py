@@ -15,7 +15,7 @@ from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.mpc.contact_dynamics import ContactDynamics
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from test.dynamics.support import derivative

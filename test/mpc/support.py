@@ -13,7 +13,7 @@ from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.robot.ground import LocalGround
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState

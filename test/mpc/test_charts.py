@@ -25,7 +25,7 @@ from contact_ddp_ros.robot.attitude import ANGLES, Chart, changed, in_chart
 from contact_ddp_ros.robot.gaits.grid import KnotGrid, knot_grid
 from contact_ddp_ros.robot.gaits.schedule import Mode, ModeSchedule
 from contact_ddp_ros.robot.ground import LocalGround
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.models.whole_body import BASE, YAW, WholeBodyModel
 from contact_ddp_ros.robot.motion import MotionModes, load_motion

@@ -14,7 +14,7 @@ from contact_ddp_ros.mpc.reference import TrunkCommand
 from contact_ddp_ros.ocp.protocol import node_data
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import LocalGround
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 
 MODEL = PlanarModel(load_robot())

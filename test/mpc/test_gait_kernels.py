@@ -13,7 +13,7 @@ from contact_ddp_ros.mpc import gait_kernels
 from contact_ddp_ros.mpc.config import PlannerConfig, for_model
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.choice import model_of
 
 CONFIG = for_model(PlannerConfig(), "planar")

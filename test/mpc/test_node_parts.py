@@ -29,7 +29,7 @@ def test_a_planner_of_defaults_compiles_no_part() -> None:
     code = (
         "import sys; from contact_ddp_ros.robot.models.planar import PlanarModel\n"
         "from contact_ddp_ros.mpc import optional_kernels as parts; from contact_ddp_ros.mpc.planner import Planner\n"
-        "from contact_ddp_ros.robot.model import load_robot; Planner(PlanarModel(load_robot()))\n"
+        "from contact_ddp_ros.robot.load import load_robot; Planner(PlanarModel(load_robot()))\n"
         "print({f'contact_ddp_ros.mpc.{part}' for part in parts._PARTS} & sys.modules.keys() or 'none')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

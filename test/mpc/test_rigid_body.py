@@ -18,7 +18,7 @@ from contact_ddp_ros.mpc.single_rigid_body import base_of, lumped
 from contact_ddp_ros.ocp.derivatives import check_derivatives
 from contact_ddp_ros.ocp.protocol import node_data
 from contact_ddp_ros.robot.ground import Payload
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.choice import model_of
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 

@@ -29,7 +29,7 @@ from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.robot.gaits.grid import knot_grid
 from contact_ddp_ros.robot.ground import FootHeights, Ground, LocalGround, Payload, TerrainEstimate
 from contact_ddp_ros.robot.legs import LegGeometry
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.model import HorizontalFrame
 from contact_ddp_ros.robot.models.whole_body import BASE, HEIGHT, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion, up_in_body

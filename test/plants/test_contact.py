@@ -7,7 +7,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import ContactOptions, SimOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
 ROBOT = load_robot()

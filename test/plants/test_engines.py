@@ -20,7 +20,8 @@ from contact_ddp_ros.plants.options import ENGINES, ContactOptions, NoiseOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.robot.joints import BASE_JOINTS
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 from contact_ddp_ros.runs import closed_loop

@@ -9,7 +9,8 @@ import pytest
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import ContactOptions, SimOptions
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.runs import closed_loop
 from contact_ddp_ros.runs.options import RunOptions

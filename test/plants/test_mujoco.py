@@ -13,7 +13,8 @@ from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.mujoco_model import GROUND_NAME
 from contact_ddp_ros.plants.options import NoiseOptions, SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, joint_index
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.render import LIBRARIES, FrameRenderer, Image, View, write_image, write_video
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 ROBOT = load_robot()
 STANDING = ROBOT.standing_state()

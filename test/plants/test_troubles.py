@@ -6,7 +6,7 @@ import pytest
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import DelayOptions, PayloadOptions, SimOptions, StateErrorOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand
 

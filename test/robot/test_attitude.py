@@ -19,7 +19,7 @@ from contact_ddp_ros.robot.attitude import (
     chart_for,
     in_chart,
 )
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, wrap_angle
 
 TREE = load_robot().tree

@@ -11,7 +11,8 @@ import quadruped
 
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.models.planar import averaged, reduce_to_plane
 from contact_ddp_ros.robot.profile import packaged_robots
 

@@ -8,7 +8,8 @@ import pytest
 
 from contact_ddp_ros.robot.joints import JOINT_NAMES, N_JOINTS
 from contact_ddp_ros.robot.known_pose import KnownPose, pose_errors, pose_report
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.state import RobotState
 
 ROBOT = load_robot()

@@ -12,7 +12,7 @@ from contact_ddp_ros.plants.gazebo.sdf import model_sdf
 from contact_ddp_ros.plants.mujoco_model import build_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import FOOT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 ROBOT = load_robot()
 MASS = 8.912

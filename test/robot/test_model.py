@@ -9,7 +9,8 @@ import pytest
 from contact_ddp_ros.base import files as share
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES, joint_index
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.tree import Joint
 
 ROBOT = load_robot()

@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.shapes import read_outline
 
 ROBOT = load_robot()

@@ -12,7 +12,7 @@ import yaml
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import load_profile
 from contact_ddp_ros.robot.symmetry import leg_length

@@ -10,7 +10,7 @@ from oracle import pinocchio_model
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.third_party_urdf import read_tree
 from contact_ddp_ros.robot.urdf import default_urdf
 

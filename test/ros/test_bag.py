@@ -10,7 +10,7 @@ import pytest
 from ros_graph import PATIENCE, NodeMaker
 
 from contact_ddp_ros.base.errors import ReplayError
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import BodyPose
 from contact_ddp_ros.ros import interfaces as io

@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros.controller_node import ControllerNode
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message, stamp_message
 from contact_ddp_ros.ros.estimate_messages import felt_report

@@ -11,7 +11,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_command_message, joint_state_message, to_stamp

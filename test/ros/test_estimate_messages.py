@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros.estimate_messages import (
     AIMS,
     MOVE,

@@ -13,7 +13,7 @@ from rclpy.serialization import serialize_message
 from ros_graph import NodeMaker, Watcher
 from sensor_msgs.msg import Imu, JointState
 
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import ImuSample
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import imu_message, joint_state_message, stamp_message

@@ -8,7 +8,7 @@ from ros_graph import NodeMaker
 from contact_ddp_ros.base.config import specs
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.plants.gazebo.config import MODEL
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.urdf import default_urdf
 from contact_ddp_ros.ros.node_config import (
     ControllerNodeConfig,

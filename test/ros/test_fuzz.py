@@ -24,7 +24,8 @@ from contact_ddp_ros.base.config import replace
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.mpc.planner import Planner
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import RobotState

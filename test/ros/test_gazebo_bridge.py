@@ -25,7 +25,7 @@ from contact_ddp_ros.plants.gazebo.emulator.server import GazeboEmulator
 from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, SocketBus
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldRequest
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import from_stamp, joint_command_message

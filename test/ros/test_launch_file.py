@@ -24,7 +24,7 @@ from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.user_world import own_world
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.urdf import default_urdf
 from contact_ddp_ros.ros import bringup, composed_node
 from contact_ddp_ros.ros import interfaces as io

@@ -15,7 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from contact_ddp_ros.base.errors import MessageError
 from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros.conversions import (
     estimate_message,

@@ -13,7 +13,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.motion import load_motion
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.ros import interfaces as io

@@ -12,7 +12,7 @@ from rclpy.serialization import serialize_message
 from ros_graph import BUILDING, NodeMaker
 from std_msgs.msg import Float64MultiArray
 
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros.estimate_messages import AIMS, HOLD, MOVE, PlanRequest, RequestWriter
 from contact_ddp_ros.ros.node_config import PlannerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters

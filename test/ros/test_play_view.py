@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros.estimate_messages import FeltReport, felt_message
 from contact_ddp_ros.ros.play_link import Calls
 from contact_ddp_ros.ros.play_view import View

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.plants.pushes import Push
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand

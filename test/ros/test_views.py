@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from visualization_msgs.msg import Marker
 
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rotation_vector_to_quaternion

@@ -11,7 +11,7 @@ from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.options import SimOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.profile import packaged_robots
 from contact_ddp_ros.runs.closed_loop import run
 from contact_ddp_ros.runs.figures import figures_of

@@ -17,7 +17,7 @@ from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import CHEETAH_SOFTWARE, MICROSTRAIN, encode
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.sensor_log import IMU, JOINTS, ODOMETRY, read_log

@@ -29,7 +29,7 @@ def motion(arguments: argparse.Namespace) -> int:
     """
     from contact_ddp_ros.control.motion_controller import ExecutionConfig
     from contact_ddp_ros.mpc.motions.optimizer import optimise_motion
-    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.robot.load import load_robot
     from contact_ddp_ros.robot.motion import load_motion
     from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options
     from contact_ddp_ros.runs.motions.result import MotionResult

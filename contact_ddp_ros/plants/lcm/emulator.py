@@ -55,7 +55,8 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pacing import Pace
 from contact_ddp_ros.plants.pushes import PushSchedule, parse_pushes
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 _INITIAL_POSE = (0.6, -1.0, 2.7)

@@ -5,7 +5,7 @@ A robot's file to start from: what was found in the URDF, and estimates, marked,
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.robot.gaits.gait import load_gait
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.model import Robot, as_it_is, load_robot, of_profile
+from contact_ddp_ros.robot.model import Robot, as_it_is, home_robot, of_profile
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import RobotProfile, profile_of
 from contact_ddp_ros.robot.symmetry import leg_length, symmetrised
@@ -190,15 +190,15 @@ def knee_share(robot: Robot) -> float:
 
 def _additions(found: FoundLegs) -> Additions:
     scale = scale_of(found)
-    radius = None if has_radii(found) else load_robot().foot_radius * scale.length
+    radius = None if has_radii(found) else home_robot().foot_radius * scale.length
     return Additions(estimates(found, scale), radius)
 
 
 def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot:
     """The robot as `--robot` reads it from the starting file."""
-    if canonical:
-        return load_robot(found.path)
-    return of_profile(profile_of(found.path, yaml.safe_load(text_of(found, additions, folder=found.path.parent))))
+    text = text_of(found, additions, folder=found.path.parent, with_legs=not canonical)
+    robot = of_profile(profile_of(found.path, yaml.safe_load(text)))
+    return replace(robot, profile=None) if canonical else robot
 
 
 def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:

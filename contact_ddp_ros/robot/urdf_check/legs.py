@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.model import home_robot
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.shapes import Outline, outline_of
 from contact_ddp_ros.robot.straight_legs import joint_axis
@@ -143,8 +143,8 @@ class _Search:
                 for group in groups
             )
             self.problems.append(
-                f"{len(found)} chains of joints on the trunk are legs: {legs}; no legs: {others}; needed: four legs, each "
-                f"with {', '.join(LEG_JOINTS)}; hip and knee turn about one axis, across abduction's"
+                f"{len(found)} chains of joints on the trunk are legs: {legs}; no legs: {others}; needed: four legs, "
+                f"each with {', '.join(LEG_JOINTS)}; hip and knee turn about one axis, across abduction's"
             )
             return {}
         named = self._named(found)
@@ -262,7 +262,7 @@ class Estimate:
 
 def scale_of(found: FoundLegs) -> Scale:
     """Scale of the robot over the home robot. Its legs must have been found."""
-    reference = load_robot()
+    reference = home_robot()
     model = found.model
     leg = found.legs[LEG_NAMES[0]]
     knee = model.getJointId(leg.joints[-1])
@@ -275,7 +275,7 @@ def scale_of(found: FoundLegs) -> Scale:
 def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     """Estimated properties that the URDF does not give, for the robot's file."""
     result = []
-    reference = load_robot()
+    reference = home_robot()
     drives = reference.tree.joints[len(BASE_JOINTS) : len(BASE_JOINTS) + len(LEG_JOINTS)]
     length, mass = scale.length, scale.mass
     armature = tuple(joint.armature * length**2 * mass for joint in drives)

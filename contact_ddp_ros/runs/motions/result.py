@@ -13,7 +13,7 @@ from contact_ddp_ros.base.errors import RecordingError
 from contact_ddp_ros.control.motion_controller import MotionStage, model_for, turning_index
 from contact_ddp_ros.control.turning import follower_of
 from contact_ddp_ros.robot.joint_pd import MotorConfig, TorqueSpeedCurve
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contact_ddp_ros.plants.render import FrameRenderer, View
 import math
 
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import analysis
@@ -159,7 +159,7 @@ def _renderer(recording: Recording, view: "View | None" = None, width: int = 960
     """Renderer of the recorded robot, on its ground, with its payload."""
     from contact_ddp_ros.plants.options import PayloadOptions, SimOptions
     from contact_ddp_ros.plants.render import THREE_QUARTER_VIEW, FrameRenderer, View
-    from contact_ddp_ros.robot.model import load_robot
+    from contact_ddp_ros.robot.load import load_robot
 
     options, world = recording.info.options, (recording.info.parameters or {}).get("simulator", {})
     payload = PayloadOptions(**{name: world.get(f"payload.{name}", 0.0) for name in ("mass", "x", "y")})

@@ -10,7 +10,7 @@ import pytest
 from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.apps.cli import replay as job
 from contact_ddp_ros.robot.ground import TerrainEstimate
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.ros import bag
 from contact_ddp_ros.runs.replay import Comparison, RecordedSolve

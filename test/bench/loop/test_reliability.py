@@ -9,7 +9,8 @@ from benchmarks.loop import reliability
 from benchmarks.loop.faults import FAULTS, KINDS, STATE_DELAY, STATE_INTERVAL, Fault
 from benchmarks.loop.reliability import LIMITS, complaints, inject
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.runs.study.study import Figures, groups_of

@@ -18,7 +18,7 @@ from contact_ddp_ros.mpc.term_sums import TermLayout
 from contact_ddp_ros.ocp.continuation import Continuation, solve_constrained
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 PLANE = configured(for_model(PlannerConfig(), PLANAR), UNSTATED)
 COARSE = {"gait.step": 0.01}

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.peers.pinocchio_tree import ROOT_JOINT, natural_state, pinocchio_model
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 
 TREE = reduce_to_plane(load_robot())

@@ -8,7 +8,8 @@ import pytest
 
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver
 from contact_ddp_ros.robot.joints import LEG_NAMES
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.robot.tree import free_flyer_model

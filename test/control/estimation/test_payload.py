@@ -6,7 +6,7 @@ import pytest
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.control.estimation.payload import PayloadEstimate
 from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 

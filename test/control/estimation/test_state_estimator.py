@@ -5,7 +5,7 @@ import pytest
 
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.robot.legs import LegGeometry
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.robot.tree import GRAVITY

@@ -18,7 +18,7 @@ from contact_ddp_ros.control.estimation.filter_steps import (
 )
 from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
 from contact_ddp_ros.robot.legs import LegGeometry
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 ROBOT = load_robot()
 N_FEET = len(ROBOT.tree.contacts)

@@ -14,7 +14,7 @@ from contact_ddp_ros.plants.gazebo.emulator.messages import TYPES
 from contact_ddp_ros.plants.gazebo.emulator.transport import Bus, emulator_bindings
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import RobotState
 
 ROBOT = load_robot()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from contact_ddp_ros.apps.cli.gazebo import run_in_gazebo
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder

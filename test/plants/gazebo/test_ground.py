@@ -12,7 +12,7 @@ from contact_ddp_ros.plants.gazebo.sdf import model_sdf, world_sdf
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import DelayOptions, NoiseOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.plants.terrain.words import parse_terrain
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 
 ROBOT = load_robot()

@@ -7,7 +7,7 @@ import pytest
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.gazebo.plugins import ros2_control_urdf
 from contact_ddp_ros.robot.joints import JOINT_NAMES
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 
 ROBOT = load_robot()
 

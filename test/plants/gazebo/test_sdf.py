@@ -16,7 +16,8 @@ from contact_ddp_ros.plants.gazebo.config import DAMPED, MODEL, PLAIN, WORLD, Na
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf, straight_height, world_sdf
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import BASE_JOINTS, BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.model import foot_positions, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import foot_positions
 
 ROBOT = load_robot()
 DRIVES = ROBOT.tree.joints[len(BASE_JOINTS) :]

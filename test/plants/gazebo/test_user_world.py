@@ -14,7 +14,7 @@ from contact_ddp_ros.plants.gazebo.emulator.server import running_emulator
 from contact_ddp_ros.plants.gazebo.user_world import with_robot
 from contact_ddp_ros.plants.gazebo.world_control import DirectControl
 from contact_ddp_ros.plants.options import PayloadOptions, SimOptions
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import DriveGains
 
 ROBOT = load_robot()

@@ -23,7 +23,7 @@ from contact_ddp_ros.plants.gazebo.emulator.transport import EMULATOR_MESSAGES, 
 from contact_ddp_ros.plants.gazebo.sdf import world_sdf
 from contact_ddp_ros.plants.gazebo.transport import load_bindings
 from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldClaim, WorldRequest
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 
 ROBOT = load_robot()

@@ -17,7 +17,7 @@ from contact_ddp_ros.dynamics import partials
 from contact_ddp_ros.dynamics.contact import ScalarSystem, contact_system, impact_system, level_parameters
 from contact_ddp_ros.dynamics.mechanism import prepare
 from contact_ddp_ros.robot.attitude import ANGLES, Chart
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.whole_body import BASE, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState

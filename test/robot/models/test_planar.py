@@ -12,7 +12,8 @@ from oracle import pinocchio_model
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import JOINT_NAMES, joint_index
-from contact_ddp_ros.robot.model import Robot, load_robot
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.models.planar import PLANAR_FOOT_NAMES, PLANAR_JOINT_NAMES, PlanarModel, reduce_to_plane
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState

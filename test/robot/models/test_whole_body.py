@@ -13,7 +13,7 @@ from oracle import pinocchio_model
 from contact_ddp_ros.base.choices import MODEL_NAMES
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.robot.ground import Ground
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.choice import MODELS, model_of
 from contact_ddp_ros.robot.models.whole_body import BASE, PITCH, ROLL, YAW, WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from contact_ddp_ros.mpc.motions.optimizer import MotionPlan, optimise_motion
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.motion import MotionPhase, MotionSpec, load_motion
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.motions.execution import execute_motion, motion_options

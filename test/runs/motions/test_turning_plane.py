@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_ddp_ros.control.turning import TurningPlane
-from contact_ddp_ros.robot.model import load_robot
+from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.models.planar import PlanarModel
 from contact_ddp_ros.robot.rotation import quaternion_product, rpy_to_quaternion
 from contact_ddp_ros.robot.state import RobotState
