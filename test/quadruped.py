@@ -10,9 +10,18 @@ LEGS = {"fr": (1, -1), "fl": (1, 1), "hr": (-1, -1), "hl": (-1, 1)}
 THIGH, SHANK = 0.2, 0.18
 
 
-def urdf(*, turned: bool = False, sign: int = 1, offset: float = 0.0, rear_mass: float = 0.9) -> str:
+def urdf(
+    *,
+    turned: bool = False,
+    sign: int = 1,
+    offset: float = 0.0,
+    rear_mass: float = 0.9,
+    hind: int = 1,
+    ahead: float = 0.0,
+) -> str:
     """With frames of the legs `turned` by half a turn about z, joints about `sign` times x and y, an `offset` of the
-    right thighs' centre of mass [m], and the mass of the hind thighs [kg]."""
+    right thighs' centre of mass [m], the mass of the hind thighs [kg], hind knees that bend backwards (1) or forwards
+    (-1), and feet that are `ahead` of the shank [m]."""
     turn = np.diag([-1.0, -1.0, 1.0]) if turned else np.eye(3)
 
     def text(x: float, y: float, z: float) -> str:
@@ -39,20 +48,22 @@ def urdf(*, turned: bool = False, sign: int = 1, offset: float = 0.0, rear_mass:
         '<inertial><mass value="5"/><inertia ixx="0.03" iyy="0.08" izz="0.09" ixy="0" ixz="0.001" iyz="0"/></inertial>'
     )
     parts = [f'<link name="body">{body}</link>']
-    for ahead, side in LEGS.values():
-        n = f"{'R' if side < 0 else 'L'}{'f' if ahead > 0 else 'h'}"
-        mass, shift = (0.9 if ahead > 0 else rear_mass), (offset if side < 0 else 0.0)
+    for front, side in LEGS.values():
+        n = f"{'R' if side < 0 else 'L'}{'f' if front > 0 else 'h'}"
+        mass, shift = (0.9 if front > 0 else rear_mass), (offset if side < 0 else 0.0)
+        bend = 1 if front > 0 else hind
+        hips, knees = (-3.0 * bend, 1.0 * bend), (0.3 * bend, 2.7 * bend)
         rpy = f"0 0 {math.pi!r}" if turned else "0 0 0"
-        mount = f"{ahead * 0.2} {side * 0.05} 0.01"
+        mount = f"{front * 0.2} {side * 0.05} 0.01"
         parts += [
             joint(f"{n}0", "body", f"{n}_hip", mount, text(sign, 0, 0), (-0.7, 0.8) if side > 0 else (-0.8, 0.7), rpy),
             link(f"{n}_hip", 0.5, (0.0, side * 0.02, 0.0)),
-            joint(f"{n}1", f"{n}_hip", f"{n}_thigh", text(0, side * 0.06, 0), text(0, -sign, 0), (-3.0, 1.0), "0 0 0"),
+            joint(f"{n}1", f"{n}_hip", f"{n}_thigh", text(0, side * 0.06, 0), text(0, -sign, 0), hips, "0 0 0"),
             link(f"{n}_thigh", mass, (0.01 + shift, side * 0.01, -0.05)),
-            joint(f"{n}2", f"{n}_thigh", f"{n}_shank", text(0, 0, -THIGH), text(0, -sign, 0), (0.3, 2.7), "0 0 0"),
+            joint(f"{n}2", f"{n}_thigh", f"{n}_shank", text(0, 0, -THIGH), text(0, -sign, 0), knees, "0 0 0"),
             link(f"{n}_shank", 0.2, (0.0, 0.0, -0.08)),
             f'<joint name="{n}3" type="fixed"><parent link="{n}_shank"/><child link="{n}_ball"/>'
-            f'<origin xyz="{text(0, 0, -SHANK)}"/></joint>',
+            f'<origin xyz="{text(ahead, 0, -SHANK)}"/></joint>',
             f'<link name="{n}_ball"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>',
         ]
     return f'<robot name="small">{"".join(parts)}</robot>'

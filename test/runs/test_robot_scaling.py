@@ -117,6 +117,23 @@ def test_another_robot_stands_up_and_bounds(go1: Recording) -> None:
     assert shares.max() < 1.0
 
 
+def test_a_robot_unlike_the_mini_cheetah_trots_from_its_urdf_alone(tmp_path: Path) -> None:
+    """Hind knees that bend forwards, feet beside their shanks, a footprint for a root."""
+    root = '<robot name="odd"><link name="footprint"/><joint name="up" type="fixed"><parent link="footprint"/>'
+    root += '<child link="body"/><origin xyz="-0.1 0 0.3"/></joint>'
+    text = quadruped.urdf(hind=-1, ahead=0.005).replace('<robot name="small">', root)
+    (tmp_path / "odd.urdf").write_text(text, encoding="utf-8")
+    robot = load_robot(tmp_path / "odd.urdf")
+    assert robot.joint_map is not None
+    assert robot.joint_map.forward == {"fr": False, "fl": False, "hr": True, "hl": True}
+    assert robot.joint_map.root[1] == pytest.approx([0.1, 0.0, -0.31])
+    recording = run(RunOptions(robot=str(tmp_path / "odd.urdf"), gait="trot", duration=5.0))
+    assert not recording.fell, recording.fall
+    assert recording.steady_velocity == pytest.approx([0.5, 0.0, 0.0], abs=0.02)
+    late = recording.ticks["time"] > 2.5
+    assert recording.height[late].mean() == pytest.approx(0.27 * scales(robot)[0], abs=0.01)
+
+
 def test_a_recording_knows_its_robot(go1: Recording) -> None:
     assert go1.info.options["robot"] == "go1"
     assert go1.info.fall_height == pytest.approx(0.15 * scales(load_robot("go1"))[0])

@@ -15,7 +15,6 @@ from contact_ddp_ros.base.files import write_text
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.urdf_check.inspection import Inspection, inspect, knee_share, triples
 from contact_ddp_ros.runs.report.progress import say
-from contact_ddp_ros.runs.robot_trial import trials
 
 if TYPE_CHECKING:
     from contact_ddp_ros.robot.model import Robot
@@ -57,6 +56,8 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _walks(console: Console, source: str) -> bool:
     """Let the robot walk in MuJoCo and print how; True if it does with every gait."""
+    from contact_ddp_ros.runs.robot_trial import trials  # which takes the solver and the simulator along
+
     table = Table(box=box.SIMPLE, title="trials in MuJoCo, most of the limits that was used")
     for column in ("gait", "speed in m/s", "torque in %", "speed in %", "range in %", "friction"):
         table.add_column(column)
