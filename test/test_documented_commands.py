@@ -108,7 +108,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(plots, "save_all", lambda *_: None)
-        assert main(["robot", "check", "my.urdf", "-o", "my_robot.yaml"]) == 0
+        assert main(["robot", "check", "--no-walk", "my.urdf", "-o", "my_robot.yaml"]) == 0
         assert main(["sdf", "--out", "world.sdf"]) == 0
         for name in ("soft", "stiff"):
             assert main(["sim", *GIVEN["sim"], "--duration", "2.5", "--out", f"out/{name}"]) == 0

@@ -58,7 +58,7 @@ SPEED, TURN, PUSH = 0.5, 0.5, 0.25
 WITHIN = 0.05
 """Largest error of speed and turn rate, as a share."""
 
-_DURATION = 8.0
+_DURATION = 10.0
 
 
 def files() -> list[Path]:
