@@ -1,5 +1,6 @@
 """Robot loader: a robot by its name, from its file, or from its URDF alone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from contact_ddp_ros.base.choices import ROBOT_SUFFIXES
@@ -36,4 +37,4 @@ def _of_urdf(path: Path) -> Robot:
     result = inspect(path)
     if result.robot is None or result.problems:
         raise ModelError(f"{path}: {'; '.join(result.problems)}")
-    return result.robot
+    return replace(result.robot, notes=result.notes)

@@ -64,6 +64,7 @@ class Robot:
         description: text of the URDF, with the names and signs of this package whatever the file's are.
         model_hash: 63-bit fingerprint of every number of the tree, the same on every machine.
         profile: what the robot's file says; None where it was read from a URDF with the names of this package.
+        notes: what was mended and estimated where it was read from a URDF alone.
         joint_map: of the URDF's joints to these; None where the URDF has the names and signs of this package.
     """
 
@@ -81,6 +82,7 @@ class Robot:
     model_hash: int
     profile: RobotProfile | None = None
     joint_map: JointMap | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def n_joints(self) -> int:

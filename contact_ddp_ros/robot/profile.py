@@ -53,9 +53,6 @@ _KEYS = (
     "parameters",
 )
 
-_MOST_ASYMMETRY = 0.2
-"""Left and right that differ by more are no pair."""
-
 
 @dataclass(frozen=True)
 class Leg:
@@ -153,7 +150,7 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         joints={key: _triple(key, value) for key, value in _joints(given).items()},
         foot_radius=_positive(given, "foot_radius", 1.0),
         standing_height=_positive(given, "standing_height", 3.0),
-        asymmetry=_positive(given, "asymmetry", _MOST_ASYMMETRY) or 0.0,
+        asymmetry=_positive(given, "asymmetry", 1.0) or 0.0,
         parameters={section: dotted(values) for section, values in sections.items()},
     )
 

@@ -166,9 +166,9 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
     try:
         with mock.patch.object(xacro.substitution_args, "_eval_find", find):
             text = xacro.process_file(os.fspath(path), mappings=dict(arguments)).toxml()
-    except ModelError:
-        raise
     except Exception as error:  # xacro raises its own, the parser's and whatever an expression in the file raises
+        if isinstance(getattr(error, "exc", error), ModelError):
+            raise getattr(error, "exc", error) from error
         raise ModelError(
             f"{path}: xacro cannot expand it: {' '.join(str(error).split())}; arguments are given as NAME:=VALUE after "
             "the file, or as xacro in the robot's file"

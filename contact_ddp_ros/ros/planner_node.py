@@ -66,6 +66,8 @@ class PlannerNode:
         self._parameters = parameters
         config = parameters.config
         self._robot = load_robot(config.node.urdf or None)
+        for note in self._robot.notes:
+            node.get_logger().info(f"{config.node.urdf}: {note}")
         node.get_logger().info("building the planner; the first time its kernels are compiled, which takes a while")
         began = clock.monotonic()
         self._planner = Planner(WholeBodyModel(self._robot), config, epoch=clock.time_ns() // 1_000_000)

@@ -183,7 +183,7 @@ SPOILT_FILES = {
     "joint key": ({"joints": {"efort": [1, 1, 1]}}, "joints has the unknown key efort; did you mean effort?"),
     "joint pair": ({"joints": {"effort": [1, 1]}}, "joints.effort is .1, 1."),
     "negative armature": ({"joints": {"armature": [0.1, 0.1, -0.1]}}, "that are not negative"),
-    "asymmetry": ({"asymmetry": 2.0}, "asymmetry is 2.0; allowed: a positive number up to 0.2"),
+    "asymmetry": ({"asymmetry": 2.0}, "asymmetry is 2.0; allowed: a positive number up to 1"),
     "section": ({"parameters": {"plannr": {}}}, "unknown key plannr; did you mean planner?"),
     "the run's": ({"parameters": {"simulator": {"friction": 0.5}}}, "has friction, which every run chooses"),
     "joints without legs": ({"legs": None, "joints": {}, "foot_radius": 0.02}, "need legs"),

@@ -5,10 +5,13 @@ leave pairs of a name and a value in `set`.
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from contact_ddp_ros.base.arguments import add_option, reader
+from contact_ddp_ros.base.choices import URDF_SUFFIXES
 from contact_ddp_ros.base.config import number, parse_setting
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.runs.options import OPTIONS, SECTIONS, RunOptions
@@ -67,7 +70,13 @@ def run_options(arguments: argparse.Namespace, **changes: Any) -> RunOptions:
             given[name.removeprefix(_RUN)] = value
         else:
             raise ParameterError(f"unknown parameter {name}; {did_you_mean(name, [_RUN + one for one in OPTIONS])}")
-    return RunOptions(**{**given, **changes}, overrides=overrides)
+    options = RunOptions(**{**given, **changes}, overrides=overrides)
+    if Path(options.robot).suffix in URDF_SUFFIXES:
+        from contact_ddp_ros.robot.load import load_robot
+
+        for note in load_robot(options.robot).notes:
+            print(f"note: {note}", file=sys.stderr)
+    return options
 
 
 def add_options(parser: argparse.ArgumentParser, *groups: str, without: Sequence[str] = ()) -> None:

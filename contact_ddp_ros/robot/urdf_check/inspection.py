@@ -94,9 +94,6 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 Array = NDArray[np.float64]
 
-MOST_ASYMMETRY = 0.2
-"""Largest left-right asymmetry that a robot's file may allow."""
-
 _NO_DIFFERENCE = 1e-9
 """Shares below are rounding."""
 
@@ -202,17 +199,12 @@ def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot
 
 
 def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:
-    """Difference of left and right, rounded up to two digits. Raises ModelError where it is too large."""
+    """Difference of left and right, rounded up to two digits, and what is to be said of it."""
     _, largest = symmetrised(robot.tree, math.inf)
     if largest.share <= _NO_DIFFERENCE:
         return additions, []
-    if largest.share > MOST_ASYMMETRY:
-        raise ModelError(
-            f"left and right are not mirror images: {largest}, a share of {largest.share:.2g}; needed: at most "
-            f"{MOST_ASYMMETRY:g}, as the plan moves left and right alike"
-        )
     unit = 10.0 ** (math.floor(math.log10(largest.share)) - 1)
-    rounded = math.ceil(largest.share / unit) * unit
+    rounded = min(math.ceil(largest.share / unit) * unit, 1.0)
     note = f"left and right differ, and are averaged for the planar model: {largest}"
     return Additions(additions.estimates, additions.foot_radius, rounded, additions.gait), [note]
 
