@@ -103,7 +103,7 @@ _STRONG_ENOUGH = 0.95
 _DENSITY = (3.0, 3000.0)
 """Mass over the cube of a leg's length of quadrupeds, from toys to the largest, with room [kg/m^3]."""
 
-_GYRATION = 2.0
+_GYRATION = 1.0
 """Largest radius of gyration of a body, over the length of a leg or the diagonal of the trunk."""
 
 USUAL_GAIT, LONG_STANCE = "bound", "bound_long_stance"
