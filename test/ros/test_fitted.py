@@ -1,6 +1,9 @@
 """A node that is given a robot's name has the defaults and ranges of its size."""
 
+from pathlib import Path
+
 import pytest
+import quadruped
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_graph import NodeMaker
@@ -19,6 +22,7 @@ from contact_ddp_ros.ros.node_config import (
 )
 from contact_ddp_ros.ros.parameters import fitted
 from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.robot_scaling import scales
 from contact_ddp_ros.runs.scenario import scenario
 
 
@@ -48,10 +52,19 @@ def test_the_bridge_looks_for_the_model_by_the_robots_name(make_node: NodeMaker,
     assert fitted(named(make_node, source), GazeboBridgeNodeConfig()).gazebo.model == name
 
 
-@pytest.mark.parametrize("urdf", ["", "/anywhere/robot.urdf"])
-def test_a_urdf_alone_changes_no_default(make_node: NodeMaker, urdf: str) -> None:
+@pytest.mark.parametrize("urdf", ["", str(default_urdf())])
+def test_the_mini_cheetahs_urdf_changes_no_default(make_node: NodeMaker, urdf: str) -> None:
     defaults = PlannerNodeConfig()
     assert fitted(named(make_node, urdf), defaults) is defaults
+
+
+def test_a_urdf_alone_gives_the_defaults_of_its_size(make_node: NodeMaker, tmp_path: Path) -> None:
+    file = tmp_path / "small.urdf"
+    file.write_text(quadruped.urdf(), encoding="utf-8")
+    found = fitted(named(make_node, str(file)), PlannerNodeConfig())
+    length, _ = scales(load_robot(file))
+    assert 0.9 < length < 1.0
+    assert found.reference.height == pytest.approx(length * PlannerNodeConfig().reference.height)
 
 
 def test_a_robot_that_there_is_not_is_refused(make_node: NodeMaker) -> None:
