@@ -72,6 +72,7 @@ BACKENDS = {
     "mujoco": Backend("simulator", "simulator_node", True),
     "gazebo": Backend("gazebo_bridge", "gazebo_bridge_node", True),
     "lcm": Backend("bridge", "lcm_bridge_node", False),
+    "driver": Backend("driver", "driver_node", False),
 }
 
 YES_NO = ["true", "false"]
@@ -93,7 +94,7 @@ ARGUMENTS = [
         "backend",
         default_value="mujoco",
         choices=[*BACKENDS, "none"],
-        description="what plays the robot; none: states come from elsewhere",
+        description="what plays the robot; driver: one with its own ROS 2 driver; none: states come from elsewhere",
     ),
     DeclareLaunchArgument(
         "model", default_value="", description="robot of config/robots, its .yaml file, or a URDF; empty: mini_cheetah"
@@ -234,7 +235,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     follows = {**_control(given), **autostart}
     own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
     if given["composed"] == "true":
-        if backend is None:
+        if backend is None or given["backend"] == "driver":
             raise RuntimeError("composed:=true needs a backend whose process the controller is to share")
         actions.append(
             _process(given, known, "composed_node", {"controller": follows, backend.node: own}, [backend.node])
@@ -333,7 +334,8 @@ def _remappings(given: dict[str, str]) -> list[tuple[str, str]]:
     """In a namespace the robot has frames of its own and, where its time is made here, a clock of its own."""
     if not _prefix(given):
         return []
-    return [(f"/{name}", name) for name in ("tf", "tf_static", *(["clock"] if given["backend"] in BACKENDS else []))]
+    own_clock = ["clock"] if given["backend"] not in ("driver", "none") else []
+    return [(f"/{name}", name) for name in ("tf", "tf_static", *own_clock)]
 
 
 def _switch(given: dict[str, str], argument: str, parameter: str) -> dict[str, bool]:

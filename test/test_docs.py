@@ -29,6 +29,7 @@ EXECUTABLES = {
     "lcm_bridge_node": "bridge",
     "gazebo_bridge_node": "gazebo_bridge",
     "drives_node": "drives",
+    "driver_node": "driver",
     "estimator_node": "estimator",
 }
 """And the section with its parameters."""

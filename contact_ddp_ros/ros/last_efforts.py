@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import time as clock
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,12 +56,12 @@ class EffortPublishers:
 class LastEfforts:
     """The parent's handle of the helper process."""
 
-    def __init__(self, output: str, arguments: Sequence[str]) -> None:
-        """Start it; `arguments` of the parent, for its namespace and remappings."""
+    def __init__(self, option: str, arguments: Sequence[str], module: str = __name__) -> None:
+        """Start a module with its option; `arguments` of the parent, for its namespace and remappings."""
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "contact_ddp_ros.ros.last_efforts", output, *arguments],
+            [sys.executable, "-m", module, option, *arguments],
             stdin=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,  # a Ctrl-C is the parent's to pass on
@@ -80,18 +81,27 @@ class LastEfforts:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; the exit code."""
+    output, *rest = sys.argv[1:] if arguments is None else arguments
+
+    def zeros(node: Node) -> Callable[[], None]:
+        return partial(EffortPublishers(node, output).send, np.zeros(len(JOINT_NAMES)))
+
+    return outlive(NAME, rest, zeros)
+
+
+def outlive(name: str, arguments: Sequence[str], make: Callable[[Node], Callable[[], None]]) -> int:
+    """Wait until standard input closes, then do several times what `make` gives for a node of that name; returns 0."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    output, *rest = sys.argv[1:] if arguments is None else arguments
     # No services: a security policy has none for this node.
-    own = ["--remap", f"__node:={NAME}", "--param", "start_type_description_service:=false"]
-    named = ["--ros-args", *own, "--", *rest]
+    own = ["--remap", f"__node:={name}", "--param", "start_type_description_service:=false"]
+    named = ["--ros-args", *own, "--", *arguments]
     rclpy.init(args=named, signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node(NAME, enable_rosout=False, start_parameter_services=False)
-    efforts = EffortPublishers(node, output)
+    node = rclpy.create_node(name, enable_rosout=False, start_parameter_services=False)
+    act = make(node)
     sys.stdin.buffer.read()
     for _ in range(_REPEATS):
-        efforts.send(np.zeros(len(JOINT_NAMES)))
+        act()
         clock.sleep(_BREATH)
     node.destroy_node()
     rclpy.try_shutdown()

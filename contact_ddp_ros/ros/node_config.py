@@ -218,6 +218,70 @@ class DrivesNodeOptions(NodeOptions):
 
 
 @dataclass(frozen=True)
+class DriverOptions:
+    """The topics and conventions of a robot's own driver."""
+
+    joint_topics: str = parameter(
+        "/joint_states",
+        description="topics of its joint states (sensor_msgs/JointState), separated by commas; each may tell some of "
+        "the joints, and others that are none of the legs'",
+        structural=True,
+    )
+    imu_topic: str = parameter(
+        "/imu/data", description="topic of its IMU (sensor_msgs/Imu); empty: none", structural=True
+    )
+    odom_topic: str = parameter(
+        "",
+        description="topic of its odometry (nav_msgs/Odometry) of the URDF's root link, for controllers with "
+        "node.state odom; empty: none",
+        structural=True,
+    )
+    joints: str = parameter(
+        "",
+        description="its names of the twelve joints, leg by leg (fr, fl, hr, hl) of abduction, hip and knee, separated "
+        "by commas; empty: those of the URDF",
+        structural=True,
+    )
+    signs: str = parameter(
+        "", description="1 or -1 for each of them, its angle over the URDF's; empty: 1", structural=True
+    )
+    offsets: str = parameter(
+        "", description="its angle where the URDF's is zero [rad], for each of them; empty: 0", structural=True
+    )
+    imu_roll: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="roll of the IMU in the root link")
+    imu_pitch: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="pitch of the IMU in the root link")
+    imu_yaw: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="yaw of the IMU in the root link")
+    rate: float = parameter(
+        500.0, low=50.0, high=2000.0, unit="Hz", description="most states per second", structural=True
+    )
+    command: str = parameter(
+        "effort",
+        choices=("effort", "hybrid", "trajectory"),
+        description="what it takes: efforts of all joints (std_msgs/Float64MultiArray, effort_controllers); position, "
+        "velocity, effort, kp and kd for each joint (the same type, a topic for each joint); or a point of a "
+        "trajectory_msgs/JointTrajectory with efforts",
+        structural=True,
+    )
+    command_topic: str = parameter(
+        "/effort_controller/commands",
+        description="topic of the commands; with `hybrid` {joint} stands for the name of a joint",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
+class DriverNodeOptions(NodeOptions):
+    """Options of the node between the package and a robot's own driver."""
+
+    lockstep: bool = parameter(
+        False, description="send nothing but answers to states, as a simulator in lock-step needs it", structural=True
+    )
+    command_timeout: float = parameter(
+        0.02, low=0.002, high=1.0, unit="s", description="time without a command after which the joints damp"
+    )
+
+
+@dataclass(frozen=True)
 class EstimatorNodeOptions(NodeOptions):
     """Options of the state estimator's node."""
 
@@ -280,6 +344,15 @@ class DrivesNodeConfig:
 
 
 @dataclass(frozen=True)
+class DriverNodeConfig:
+    """Parameters of the node between the package and a robot's own driver."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    driver: DriverOptions = field(default_factory=DriverOptions)
+    node: DriverNodeOptions = field(default_factory=DriverNodeOptions)
+
+
+@dataclass(frozen=True)
 class EstimatorNodeConfig:
     """Parameters of the state estimator's node."""
 
@@ -294,6 +367,7 @@ CONFIGURATIONS = {
     "bridge": BridgeNodeConfig(),
     "gazebo_bridge": GazeboBridgeNodeConfig(),
     "drives": DrivesNodeConfig(),
+    "driver": DriverNodeConfig(),
     "estimator": EstimatorNodeConfig(),
 }
 """Every node's parameters with their defaults, by the node's name."""

@@ -65,6 +65,11 @@ def drives_node() -> int:
     return run("contact_ddp_ros.ros.drives_node")
 
 
+def driver_node() -> int:
+    """Node between the package and a robot's own ROS 2 driver."""
+    return run("contact_ddp_ros.ros.driver_node")
+
+
 def estimator_node() -> int:
     """The state estimator alone."""
     return run("contact_ddp_ros.ros.estimator_node")

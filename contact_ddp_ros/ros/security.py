@@ -143,6 +143,7 @@ ROLES = {
         publishes=(io.EFFORTS, *(io.joint_effort(joint) for joint in JOINT_NAMES), io.DIAGNOSTICS),
         subscribes=(io.JOINT_COMMAND, io.JOINT_STATES, io.CLOCK),
     ),
+    "driver": Role("driver", publishes=(*_STATES, io.IMU, io.DIAGNOSTICS), subscribes=(io.JOINT_COMMAND, io.CLOCK)),
     "estimator": Role("estimator", publishes=(io.ODOM, io.DIAGNOSTICS), subscribes=(io.IMU, io.JOINT_STATES, io.CLOCK)),
     "frames": Role("frames", publishes=(), subscribes=(io.ODOM, io.ESTIMATE, io.CLOCK), others=("/tf",)),
 }

@@ -33,7 +33,7 @@ TRUE, ESTIMATED = STATES = ("true", "estimated")
 BACKENDS = ("mujoco", "lcm")
 """Backends of the demo's nodes: a simulator, or a robot emulator behind the robot's own LCM link."""
 
-SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives", "estimator")
+SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives", "driver", "estimator")
 """Nodes whose parameters a run may change: their names, and those of the sections of a parameter file."""
 
 OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")

@@ -193,7 +193,7 @@ def remapped(node: Said) -> set[tuple[str, str]]:
     return set(node.options["remappings"])
 
 
-@pytest.mark.parametrize("backend", [*BACKENDS, "none"])
+@pytest.mark.parametrize("backend", [*BACKENDS, "driver", "none"])
 def test_every_node_is_started_under_its_own_name_with_parameters_that_it_has(launch: Launch, backend: str) -> None:
     nodes = launch.nodes(backend=backend, autostart="false", lockstep="true", variant="ilqr", model=str(URDF))
     assert len(nodes) == (2 if backend == "none" else 3)

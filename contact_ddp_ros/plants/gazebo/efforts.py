@@ -103,6 +103,11 @@ class Drives:
         if not good:
             raise MessageError(f"joint command holds {parts}; every part must be {self._limits.size} finite numbers")
 
+    @property
+    def command(self) -> JointCommand:
+        """The command in effect."""
+        return self._command
+
     def clear_command(self) -> None:
         """Discard the command: damp until the next one."""
         self._command, self._commanded = self._damping, -np.inf
