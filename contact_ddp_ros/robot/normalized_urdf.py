@@ -39,6 +39,9 @@ COLOURS |= {"knee": "0.55 0.58 0.62 1", "foot": "0.05 0.05 0.05 1"}
 _SMALLEST_SHAPE = 0.005
 """Shapes no larger than this in any direction mark a place and are not drawn [m]."""
 
+_SHARE = 0.25
+"""Trunks whose shapes are all smaller than this, over the way between the abductions, get a box: these are sensors."""
+
 _BAR_WIDTH = 0.02
 """Width of the bars that stand for links without a shape [m]."""
 
@@ -52,17 +55,18 @@ def add_shapes(link: Element, source: ForeignRobot, joint: int, kind: str) -> No
     colliding = [one for one in solid if one.purpose == "collision"]
     seen = [one for one in solid if one.purpose == "visual"]
     hidden = [at for purpose, at in source.outline.unread if purpose == "visual" and at not in feet]
-    if not seen or any(source.outline.carriers[at][0] == carrier for at in hidden):
-        seen += colliding
+    meshes = any(source.outline.carriers[at][0] == carrier for at in hidden)
+    seen += colliding if meshes or not seen else []
     rotation = source.rotations[joint]
     for purpose, shapes in (("visual", seen), ("collision", colliding)):
         for one in shapes:
             colour = COLOURS[kind] if one.colour is None or purpose == "collision" else text_of(one.colour)
             turned, moved = rotation @ one.rotation, rotation @ one.translation
             add_shape(link, purpose, one.kind, one.size, turned, moved, colour)
-    if not seen:
+    least = _SHARE * _trunk_size(source)[0] if joint == 0 else 0.0
+    if not any(max(one.size) > least for one in seen) or (meshes and joint and not colliding):
         _add_bars(link, source, joint, kind)
-    if joint == 0 and not colliding:
+    if joint == 0 and not any(max(one.size) > least for one in colliding):
         add_shape(link, "collision", "box", _trunk_size(source), np.eye(3), np.zeros(3), "")
 
 

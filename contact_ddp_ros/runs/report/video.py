@@ -4,6 +4,7 @@ Captions of a film beside the robot: time, speed, phase, and the ghost of its pl
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import analysis
 from contact_ddp_ros.runs.recording.record import CONTROL_MODES, kept_at, states_at
 from contact_ddp_ros.runs.report.style import gait_name
+from contact_ddp_ros.runs.robot_scaling import scales
 
 
 class Captions:
@@ -159,7 +161,6 @@ def _renderer(recording: Recording, view: "View | None" = None, width: int = 960
     """Renderer of the recorded robot, on its ground, with its payload."""
     from contact_ddp_ros.plants.options import PayloadOptions, SimOptions
     from contact_ddp_ros.plants.render import THREE_QUARTER_VIEW, FrameRenderer, View
-    from contact_ddp_ros.robot.load import load_robot
 
     options, world = recording.info.options, (recording.info.parameters or {}).get("simulator", {})
     payload = PayloadOptions(**{name: world.get(f"payload.{name}", 0.0) for name in ("mass", "x", "y")})
@@ -167,8 +168,10 @@ def _renderer(recording: Recording, view: "View | None" = None, width: int = 960
     usual = THREE_QUARTER_VIEW
     if recording.motion:
         usual = View(azimuth=200.0 if options["motion"]["roll"] else 105.0, elevation=-8.0, distance=1.7, height=0.38)
-    height = width * 9 // 16 // 2 * 2
-    return FrameRenderer(load_robot(options.get("robot")), shown, width, height, view or usual)
+    height, robot = width * 9 // 16 // 2 * 2, load_robot(options.get("robot"))
+    size, _ = scales(robot)
+    usual = replace(usual, distance=size * usual.distance, height=size * usual.height)
+    return FrameRenderer(robot, shown, width, height, view or usual)
 
 
 def _frame(renderer: "FrameRenderer", recording: Recording, row: int, captions: Captions) -> NDArray[np.uint8]:
