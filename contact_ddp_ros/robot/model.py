@@ -267,6 +267,11 @@ def _tree(description: RobotDescription) -> RigidBodyTree:
     body_of = {0: trunk}
     for joint_name in JOINT_NAMES:
         joint_id = model.getJointId(joint_name)
+        if model.parents[joint_id] not in body_of:
+            raise ModelError(
+                f"{description.path}: joint {joint_name} hangs on {model.names[model.parents[joint_id]]}; the joints "
+                f"of a leg must follow each other from the trunk: {', '.join(LEG_JOINTS)}"
+            )
         body_of[joint_id] = len(joints)
         extras = description.extras[joint_name]
         joints.append(joint_of(model, joint_id, body_of[model.parents[joint_id]], extras))

@@ -4,6 +4,7 @@ A link fixed to another moves with it, so its shapes belong to the *carrier*: th
 moves. Only shapes with a formula are read; a mesh would tie every reader of this data to a file format.
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -134,7 +135,13 @@ def _geometry(path: Path, link: ElementTree.Element, element: ElementTree.Elemen
     for kind, names in SIZES.items():
         shape = None if geometry is None else geometry.find(kind)
         if shape is not None:
-            return kind, tuple(number for name in names for number in _numbers(shape.get(name, "")))
+            size = tuple(number for name in names for number in _numbers(shape.get(name, "")))
+            if len(size) != (3 if kind == "box" else len(names)) or not all(0.0 <= one < math.inf for one in size):
+                raise ModelError(
+                    f"{path}: link {link.get('name')} has a {kind} with {shape.attrib}; allowed: {', '.join(names)} as "
+                    "finite numbers that are not negative"
+                )
+            return kind, size
     found = [] if geometry is None else [child.tag for child in geometry]
     raise ModelError(
         f"{path}: link {link.get('name')} has a {element.tag} shape of kind {found}; allowed: {', '.join(SIZES)}"

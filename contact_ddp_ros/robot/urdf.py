@@ -29,6 +29,12 @@ _INERTIA_TOLERANCE = 1e-9
 _UNIT_TOLERANCE = 1e-3
 """Tolerance of a written axis's length about one."""
 
+_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+"""Types of a URDF's joints."""
+
+_NUMBERS = {"limit": ("lower", "upper", "effort", "velocity"), "dynamics": ("damping", "friction")}
+"""Attributes of a joint's elements that are numbers."""
+
 REVOLUTE = ("JointModelRX", "JointModelRY", "JointModelRZ", "JointModelRevoluteUnaligned")
 """Pinocchio's joints with one angle and limits."""
 
@@ -185,7 +191,8 @@ def _motion(name: str, joint: pin.JointModel) -> tuple[Literal["revolute", "pris
 
 
 def _check_written(path: Path, root: ElementTree.Element) -> None:
-    """Check of what pinocchio would hide: it adds up fixed links and normalises every axis."""
+    """Check of what pinocchio would hide or not name: it adds up fixed links and normalises every axis."""
+    _check_tree(path, root)
     for link in root.findall("link"):
         mass = link.find("inertial/mass")
         if mass is not None and number(path, f"the mass of link {link.get('name')}", mass.get("value", "")) < 0.0:
@@ -200,6 +207,40 @@ def _check_written(path: Path, root: ElementTree.Element) -> None:
         length = math.hypot(*(number(path, f"the axis of {joint.get('name')}", word) for word in words))
         if len(words) != 3 or abs(length - 1.0) > _UNIT_TOLERANCE:
             raise ModelError(f"{path}: joint {joint.get('name')} has the axis {words}; it must have length 1")
+
+
+def _check_tree(path: Path, root: ElementTree.Element) -> None:
+    """Names, numbers and links of the joints, each told by name."""
+    links = [link.get("name", "") for link in root.findall("link")]
+    children = [_link_of(joint, "child") for joint in root.findall("joint")]
+    for joint in root.findall("joint"):
+        name, kind = joint.get("name", ""), joint.get("type", "")
+        if kind not in _TYPES:
+            raise ModelError(f"{path}: joint {name} is of type {kind!r}; allowed: {', '.join(_TYPES)}")
+        for end in ("parent", "child"):
+            if _link_of(joint, end) not in links:
+                raise ModelError(f"{path}: joint {name} has the {end} {_link_of(joint, end)!r}, which is no link there")
+        for part, keys in _NUMBERS.items():
+            element = joint.find(part)
+            for key in keys if element is not None else ():
+                number(path, f"{key} of joint {name}", element.get(key, "0"))  # type: ignore[union-attr]
+    twice = sorted({name for name in links if links.count(name) > 1 or children.count(name) > 1})
+    tops = [name for name in links if name not in children]
+    if twice or (links and len(tops) != 1):
+        found = f"links {twice} more than once, or on two joints" if twice else f"the root links {tops}"
+        raise ModelError(f"{path} has {found}; every link but one hangs on one joint")
+    for owner in (*root.findall("link"), *root.findall("joint")):
+        for origin in owner.iter("origin"):
+            for key in ("xyz", "rpy"):
+                words = origin.get(key, "0 0 0").split()
+                numbers = [number(path, f"{key} of an origin of {owner.get('name')}", word) for word in words]
+                if len(numbers) != 3:
+                    raise ModelError(f"{path}: {key} of an origin of {owner.get('name')} is {words}; needed: 3 numbers")
+
+
+def _link_of(joint: ElementTree.Element, end: str) -> str:
+    element = joint.find(end)
+    return "" if element is None else element.get("link", "")
 
 
 def _check_joints(path: Path, model: pin.Model) -> None:

@@ -1,7 +1,7 @@
 """Repair of a third-party URDF or xacro: what other readers mind is made plain before the robot is read.
 
 - A floating or planar joint is fixed: the trunk moves freely anyway.
-- A continuous joint becomes one with limits far beyond a turn, which a check takes for none.
+- A joint without limits becomes one with limits far beyond a turn, which a check takes for none.
 - An axis of another length than one is made one long.
 - Joints to be locked are fixed where they are at zero, with what they carry.
 - Inertias that no body has are replaced by the nearest that one has, missing masses by those of the other legs.
@@ -76,7 +76,7 @@ def repair(path: Path, root: Element, locked: Iterable[str] = ()) -> list[str]:
             notes.append(f"joint {name} is {kind}; it is left out, as the trunk moves freely")
         elif name in locked:
             notes.append(f"joint {name} is locked at zero")
-        elif kind == "continuous":
+        elif kind == "continuous" or (kind == "revolute" and joint.find("limit") is None):
             _limit(joint)
         if kind in _FREE or name in locked:
             joint.set("type", "fixed")

@@ -144,6 +144,7 @@ MENDED = {
         '"Lh1" type="continuous"',
         "joints.lower is estimated .*angle beyond one turn",
     ),
+    "no limit": (RF1, RF1[: RF1.index("<limit")], "joints.lower is estimated .*angle beyond one turn"),
     "tail": (
         "</robot>",
         '<link name="tail"/><joint name="wag" type="revolute"><parent link="body"/><child link="tail"/>'
@@ -196,6 +197,29 @@ def test_a_file_in_any_encoding_and_a_xacro_file_are_read(tmp_path: Path) -> Non
     assert inspect(file, {"speed": "30"}).robot.model_hash == plain.model_hash  # type: ignore[union-attr]
     with pytest.raises(ModelError, match="Undefined substitution argument speed; arguments are given as NAME:=VALUE"):
         load_robot(file)
+
+
+SENTENCES = {
+    "no such link": (
+        '<child link="Rf_thigh"/>',
+        '<child link="Thigh"/>',
+        "joint Rf1 has the child 'Thigh', which is no",
+    ),
+    "two roots": ('<robot name="small">', '<robot name="small"><link name="lid"/>', r"root links \['lid', 'body'\]"),
+    "type": ('"Rf1" type="revolute"', '"Rf1" type="hinge"', "joint Rf1 is of type 'hinge'; allowed: revolute"),
+    "limit": ('effort="20"', 'effort="20 N m"', "effort of joint .* is '20 N m'; it must be a finite number"),
+    "origin": ('xyz="0.2 -0.05 0.01"', 'xyz="0.2, -0.05, 0.01"', "xyz of an origin of Rf0 is '0.2,'"),
+    "size": ('radius="0.02"', 'radius=""', "link .*_ball has a sphere with .*allowed: radius as finite numbers"),
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_what_is_written_wrong_is_named(case: str, tmp_path: Path) -> None:
+    old, new, words = SENTENCES[case]
+    text = quadruped.urdf()
+    assert old in text
+    with pytest.raises(ModelError, match=words):
+        inspect(small(tmp_path, text.replace(old, new, 1)))
 
 
 def test_what_is_no_urdf_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
