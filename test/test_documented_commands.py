@@ -40,6 +40,7 @@ STANDS_FOR = {
 """What a reader puts in the place of a word."""
 
 GIVEN = {
+    "robot": ["--no-walk"],
     "motion": ["--no-video"],
     "sim": ["--no-video"],
     "demo": ["--no-video"],

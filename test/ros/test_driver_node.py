@@ -163,15 +163,15 @@ class Stranger:
 
 
 DRIVERS = {
-    "halves with a gripper, names of its own, stamps apart": Habits(
+    "positions alone, in halves with a gripper, names of its own, stamps apart": Habits(
         halves=True,
+        velocities=False,
         more=("gripper",),
         lag=0.0004,
         names=[f"leg{leg}_motor{motor}" for leg in range(4) for motor in range(3)],
         signs=np.array([1.0, -1.0, 1.0] * 4),
     ),
     "impedances of the joints, 100 states per second": Habits(command="hybrid", period=0.01),
-    "positions alone": Habits(velocities=False),
 }
 
 
