@@ -19,11 +19,11 @@ from benchmarks.benchmark import option
 from benchmarks.loop.harness import bounding, changed, moved, push_of, settled
 from benchmarks.study import Rows, Study
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.runs.options import SENSOR_ERRORS
-from contact_ddp_ros.runs.robot_scaling import for_robot, scales
+from contact_ddp_ros.runs.robot_scaling import scales
+from contact_ddp_ros.runs.robot_trial import own_gait, own_speed
 from contact_ddp_ros.runs.study.study import Case, Figures, Group
 
 PUBLISHED = {
@@ -52,8 +52,8 @@ PUBLISHED = {
 }
 """Ends of the paths of URDFs, by the PyPI package that has them."""
 
-SPEED, TURN, PUSH = 0.5, 0.5, 0.25
-"""Forward speed [m/s] and turn rate [rad/s] of the Mini Cheetah, and impulse over mass [N s/kg]."""
+TURN, PUSH = 0.5, 0.25
+"""Turn rate of the Mini Cheetah [rad/s], and impulse over mass [N s/kg]."""
 
 WITHIN = 0.05
 """Largest error of speed and turn rate, as a share."""
@@ -93,16 +93,16 @@ def _of_robot(path: Path, name: str, overrides: Mapping[str, Any]) -> list[Case]
     except ContactDdpError as error:
         return [Case(name, f"{name} check", values={"refused": str(error).removeprefix(f"{path}: ")})]
     length, _ = scales(robot)
-    speed, turn, own = SPEED * math.sqrt(length), TURN / math.sqrt(length), for_robot(PlannerConfig(), robot).gait.name
+    speed, turn, bound = own_speed(robot), TURN / math.sqrt(length), own_gait(robot, "bound")
     base = bounding(overrides, speed, robot=str(path), duration=_DURATION)
     pushed = (push_of(PUSH * robot.mass, (0.0, 1.0), 0.6 * _DURATION),)
     unlike: dict[str, dict[str, Any]] = {
         "trot": {"gait": "trot"},
-        "bound": {"gait": own if own.startswith("bound") else "bound"},
+        "bound": {"gait": bound},
         "turn": {"gait": "trot", "turn": turn},
         "push": {"gait": "trot", "pushes": pushed},
     }
-    about = {"mass": robot.mass, "leg": leg_length(robot.tree), "speed": speed, "turn": turn, "bound": own}
+    about = {"mass": robot.mass, "leg": leg_length(robot.tree), "speed": speed, "turn": turn, "bound": bound}
     return [Case(name, f"{name} {what}", changed(base, **one), {"what": what, **about}) for what, one in unlike.items()]
 
 

@@ -135,15 +135,16 @@ def as_it_is(path: Path) -> Robot | None:
 
 
 def _is_normal(tree: RigidBodyTree) -> bool:
-    """True if legs are straight at zero, turn about the axes of this package, and begin about the trunk's origin."""
+    """True if legs are straight at zero, turn about this package's axes, and begin about the trunk's origin."""
     drives = tree.joints[len(BASE_JOINTS) :]
     ends = [joint.translation[0] for joint in drives if "knee" in joint.name] + [
         point.position[0] for point in tree.contacts
     ]
     middle = np.mean([joint.translation for joint in drives[:: len(LEG_JOINTS)]], axis=0)
+    drop = np.mean([joint.translation[2] for joint in drives[1 :: len(LEG_JOINTS)]])
     axes = all(np.allclose(joint.axis, AXES[LEG_JOINTS[i % 3]], atol=1e-9) for i, joint in enumerate(drives))
     turned = all(np.allclose(joint.rotation, np.eye(3), atol=1e-9) for joint in drives)
-    return bool(axes and turned and np.abs([*ends, *middle]).max() < 1e-9)
+    return bool(axes and turned and np.abs([*ends, *middle, drop]).max() < 1e-9)
 
 
 def _robot(description: RobotDescription, profile: RobotProfile | None, joint_map: JointMap | None = None) -> Robot:

@@ -119,7 +119,7 @@ def packaged_robots() -> dict[str, Path]:
 
 
 def profile_of(path: Path, content: Any) -> RobotProfile:
-    """What the content of a robot's file says, which comes from `path`; raises as :func:`load_profile`."""
+    """Profile of a robot from the content of its file, which is at `path`; raises as :func:`load_profile`."""
     try:
         return _profile(path, content)
     except ParameterError as error:

@@ -139,7 +139,7 @@ class _Leg:
         return {turns: max(0.0, share) / (high - low) for turns, share in shared.items()}
 
     def _reach(self, signs: Array) -> float:
-        """How much of the angles of a walking leg limits of hip and knee allow, up to 2."""
+        """Share of the angles of a walking leg that limits allow, hip's and knee's added up."""
         return sum(max(self._shares(index, signs[index]).values()) for index in (1, 2))
 
 

@@ -77,6 +77,11 @@ def leg_length(tree: RigidBodyTree) -> float:
     return abs(float(knee.translation[2])) + abs(float(foot.position[2]))
 
 
+def body_name(joint: str) -> str:
+    """Name of the body that a joint moves, for people: `trunk`, `fr_hip`."""
+    return joint.removesuffix("_joint").replace("base_roll", "trunk")
+
+
 def _counterpart(name: str) -> str:
     leg, _, rest = name.partition("_")
     return f"{_COUNTERPARTS[leg]}_{rest}" if leg in _COUNTERPARTS else name
@@ -132,6 +137,6 @@ def _difference(
 ) -> Difference:
     away = 0.0 if np.array_equal(ours, theirs) else float(np.max(np.abs(np.asarray(ours) - theirs)))
     share = away / scale if scale > 0.0 else (0.0 if away == 0.0 else np.inf)
-    where = name.removesuffix("_joint").replace("base_roll", "trunk")
+    where = body_name(name)
     text = f"{factor * away:.3g} {unit}".strip()
     return Difference(f"{_TEXTS.get(key, key.replace('_', ' '))} of {where}", share, text)

@@ -1,9 +1,9 @@
 """Trunk frame of a quadruped's URDF: origin amid the abductions at the height of the hips, x forward, y left, z up.
 
 A URDF's root link may be a footprint on the ground, a plate at the head, or drawn with y up. Legs say what is where:
-abductions turn about the forward axis, hips about the one across, and knees hang below. So all heights of the trunk are
-heights of the hips, by which robots compare. Where the root link's axes are
-others, names of joints say which legs are in front; without such names the root link is turned as little as possible.
+abductions turn about the forward axis, hips about the one across, and knees hang below. All heights of the trunk are
+heights of the hips then, by which robots of unlike build compare. Where the root link's axes are others, names of
+joints say which legs are in front; without such names the root link is turned as little as possible.
 """
 
 import re

@@ -23,11 +23,11 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.urdf import number
+from contact_ddp_ros.robot.urdf import number, read_text
 
 Array = NDArray[np.float64]
 
-NO_LIMIT = 10.0 * math.pi
+_NO_LIMIT = 10.0 * math.pi
 """Limit of a continuous joint, either way [rad]."""
 
 _AMENT = "AMENT_PREFIX_PATH"
@@ -52,12 +52,9 @@ def read_xml(path: Path, arguments: Mapping[str, str] = MappingProxyType({})) ->
         ModelError: it cannot be read, is not well-formed, or its xacro cannot be expanded; the text says why.
     """
     try:
-        root = _expanded(path, arguments) if path.suffix == ".xacro" else ElementTree.fromstring(path.read_bytes())
-    except OSError as error:
-        raise ModelError(f"cannot read the robot description {path}: {error}; name a readable URDF file") from error
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        return ElementTree.fromstring(_expanded(path, arguments) if path.suffix == ".xacro" else read_text(path))
+    except ElementTree.ParseError as error:
         raise ModelError(f"{path} is not well-formed XML: {error}; mend the file") from error
-    return root
 
 
 def repair(path: Path, root: Element, locked: Iterable[str] = ()) -> list[str]:
@@ -142,16 +139,16 @@ def _unit_axis(path: Path, joint: Element) -> list[str]:
 
 
 def _limit(joint: Element) -> None:
-    """Make a revolute joint of a continuous one."""
+    """Give a joint limits that are none."""
     joint.set("type", "revolute")
     limit = joint.find("limit")
     if limit is None:
         limit = ElementTree.SubElement(joint, "limit", effort="0", velocity="0")
-    limit.set("lower", repr(-NO_LIMIT))
-    limit.set("upper", repr(NO_LIMIT))
+    limit.set("lower", repr(-_NO_LIMIT))
+    limit.set("upper", repr(_NO_LIMIT))
 
 
-def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
+def _expanded(path: Path, arguments: Mapping[str, str]) -> str:
     """The URDF that a xacro file stands for; packages that it names are looked for above it, then in ROS 2."""
     import xacro.substitution_args
 
@@ -165,7 +162,7 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
 
     try:
         with mock.patch.object(xacro.substitution_args, "_eval_find", find):
-            text = xacro.process_file(os.fspath(path), mappings=dict(arguments)).toxml()
+            return str(xacro.process_file(os.fspath(path), mappings=dict(arguments)).toxml())
     except Exception as error:  # xacro raises its own, the parser's and whatever an expression in the file raises
         if isinstance(getattr(error, "exc", error), ModelError):
             raise getattr(error, "exc", error) from error
@@ -173,4 +170,3 @@ def _expanded(path: Path, arguments: Mapping[str, str]) -> Element:
             f"{path}: xacro cannot expand it: {' '.join(str(error).split())}; arguments are given as NAME:=VALUE after "
             "the file, or as xacro in the robot's file"
         ) from error
-    return ElementTree.fromstring(text)

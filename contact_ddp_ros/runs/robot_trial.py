@@ -60,14 +60,24 @@ def trials(source: str) -> Iterator[Trial]:
         ContactDdpError: the robot cannot be loaded, or its model not be built.
     """
     robot = load_robot(source)
-    own = for_robot(PlannerConfig(), robot).gait.name
     for gait in GAITS:
-        yield trial(source, robot, own if own.startswith(gait) else gait)
+        yield trial(source, robot, own_gait(robot, gait))
+
+
+def own_gait(robot: Robot, kind: str) -> str:
+    """Gait of a kind (`trot`, `bound`) for a robot: its file's, where that is of the kind, else the packaged one."""
+    own = for_robot(PlannerConfig(), robot).gait.name
+    return own if own.startswith(kind) else kind
+
+
+def own_speed(robot: Robot) -> float:
+    """Speed at which a robot moves as the Mini Cheetah does at 0.5 m/s (equal Froude numbers) [m/s]."""
+    return SPEED * math.sqrt(scales(robot)[0])
 
 
 def trial(source: str, robot: Robot, gait: str) -> Trial:
     """Walk of a robot with a gait."""
-    wanted = SPEED * math.sqrt(scales(robot)[0])
+    wanted = own_speed(robot)
     duration = _WALK + 2.0 * math.sqrt(scales(robot)[0])
     try:
         recording = simulate(

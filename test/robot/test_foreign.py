@@ -44,7 +44,7 @@ def robot_of(name: str) -> Robot:
 
 
 def centre_of(urdf: Path, link: str) -> np.ndarray:
-    """Of the collision sphere of a link."""
+    """Centre of the collision sphere of a link, in its frame."""
     sphere = ElementTree.parse(urdf).find(f"link[@name='{link}']/collision/geometry/sphere/../../origin")
     return np.array([0.0, 0.0, 0.0] if sphere is None else sphere.get("xyz", "").split(), float)
 

@@ -38,7 +38,7 @@ def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
 
 @dataclass
 class Habits:
-    """How a driver speaks: its period [s], the topics and joints of its messages, lag of stamps [s], what it takes."""
+    """Habits of a driver: its period [s], topics and joints of its messages, lag of stamps [s], form of commands."""
 
     period: float = 0.002
     halves: bool = False

@@ -44,8 +44,11 @@ def check(arguments: argparse.Namespace) -> int:
     if not result.fits:
         say(console, "This robot cannot be used as it is described.")
         return EXIT_UNFIT
+    if pairs and target is None:
+        say(console, "It fits. Arguments are kept in a robot's file: give -o my_robot.yaml to run it")
+        return 0
     source = str(target or arguments.urdf)
-    if arguments.walk and not (target is None and pairs) and not _walks(console, source):
+    if arguments.walk and not _walks(console, source):
         say(console, "The description fits, but the robot does not walk: see the trials above.")
         return EXIT_UNFIT
     if target is None:

@@ -5,7 +5,7 @@ A robot's file to start from: what was found in the URDF, and estimates, marked,
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,7 +19,7 @@ from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, as_it_is, home_robot, of_profile
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import RobotProfile, profile_of
-from contact_ddp_ros.robot.symmetry import leg_length, symmetrised
+from contact_ddp_ros.robot.symmetry import body_name, leg_length, symmetrised
 from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, has_radii, scale_of
 
 MARK = "CHECK"
@@ -150,17 +150,18 @@ def inspect(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Insp
     found = find_legs(path, xacro)
     if not found.legs or found.problems:
         return Inspection(found, None, found.problems, found.notes, Additions())
-    canonical = as_it_is(found.path) is not None
+    own = as_it_is(found.path)
+    canonical = own is not None
     additions = Additions() if canonical else _additions(found)
     notes = list(found.notes)
     notes += [f"joints.{one.key} is estimated from the robot's size: {one.reason}" for one in additions.estimates]
     if additions.foot_radius is not None:
         notes.append("foot_radius is estimated from the robot's size: a foot has no collision sphere")
     try:
-        robot = _loaded(found, additions, canonical=canonical)
+        robot = own or _loaded(found, additions)
         additions, more = _asymmetry(robot, additions)
         notes += more
-        robot = _loaded(found, additions, canonical=canonical)
+        robot = own or _loaded(found, additions)
         reduce_to_plane(robot)
     except (ModelError, ParameterError) as error:
         return Inspection(found, None, (_plain(error, found.path),), tuple(notes), additions, canonical)
@@ -171,7 +172,7 @@ def inspect(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Insp
             f"the mean force of a stance in the default bound takes {100.0 * knee_share(robot):.0f} % of the knees' "
             f"torque: the file names the gait {LONG_STANCE}"
         )
-        robot = _loaded(found, additions, canonical=canonical)
+        robot = _loaded(found, additions)
     return Inspection(found, robot, tuple(problems), tuple(notes), additions, canonical)
 
 
@@ -191,11 +192,10 @@ def _additions(found: FoundLegs) -> Additions:
     return Additions(estimates(found, scale), radius)
 
 
-def _loaded(found: FoundLegs, additions: Additions, *, canonical: bool) -> Robot:
+def _loaded(found: FoundLegs, additions: Additions) -> Robot:
     """The robot as `--robot` reads it from the starting file."""
-    text = text_of(found, additions, folder=found.path.parent, with_legs=not canonical)
-    robot = of_profile(profile_of(found.path, yaml.safe_load(text)))
-    return replace(robot, profile=None) if canonical else robot
+    text = text_of(found, additions, folder=found.path.parent)
+    return of_profile(profile_of(found.path, yaml.safe_load(text)))
 
 
 def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]]:
@@ -225,9 +225,8 @@ def implausible(robot: Robot) -> list[str]:
     for joint, size in zip(joints, (diagonal, *[length] * robot.n_joints), strict=True):
         gyration = math.sqrt(float(np.linalg.eigvalsh(joint.inertia)[-1]) / joint.mass)
         if not gyration < _GYRATION * size:
-            name = joint.name.removesuffix("_joint").replace("base_roll", "trunk")
             problems.append(
-                f"{name} has a mass of {joint.mass:.3g} kg and a moment of inertia {gyration**2 * joint.mass:.3g} "
+                f"{body_name(joint.name)} has a mass of {joint.mass:.3g} kg and a moment of inertia {gyration**2 * joint.mass:.3g} "
                 f"kg m^2: its radius of gyration, {gyration:.3g} m, is a larger robot's; needed: inertias in kg m^2"
             )
     return problems

@@ -79,8 +79,6 @@ def find_legs(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Fo
         ModelError: the file cannot be read, is no URDF, or has a mass, an axis or a number that cannot be.
     """
     root = read_xml(path, xacro)
-    if root.tag != "robot":
-        raise ModelError(f"{path} has the root element <{root.tag}>; a URDF has <robot>")
     notes = repair(path, root)
     lock = _legs_of(path, root).surplus()
     notes += repair(path, root, lock) if lock else []
@@ -96,11 +94,11 @@ def find_legs(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Fo
         search.root,
         search.model,
         search.outline,
-        legs,
-        dict(xacro),
-        tuple(lock),
-        tuple(search.problems),
-        tuple(notes),
+        legs=legs,
+        xacro=dict(xacro),
+        lock=tuple(lock),
+        problems=tuple(search.problems),
+        notes=tuple(notes),
     )
 
 
@@ -131,7 +129,11 @@ class _Search:
         """Joints that move and are of no leg: above the trunk, of arms, ankles and wheels. None without four legs."""
         legs = self.chains()
         used = {joint for chain in legs for joint in chain}
-        return [self.model.names[one] for one in self.bodies if one and one not in used] if len(legs) == 4 else []
+        return (
+            [self.model.names[one] for one in self.bodies if one and one not in used]
+            if len(legs) == len(LEG_NAMES)
+            else []
+        )
 
     def legs(self) -> dict[str, Leg]:
         found = self.chains()
