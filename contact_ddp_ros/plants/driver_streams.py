@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 _KEPT = 32
 """Samples of a stream that are kept."""
 
+_SILENT = 100_000_000
+"""Time after which who tells some joints is taken to be gone, and another may tell them [ns]."""
+
 _SHARE = 0.75
 """Share of the period that must have passed since the last joined state."""
 
@@ -104,14 +107,15 @@ class JoinedStreams:
         """
         key = (source, *names)
         if key not in self._parts:
+            self._drop_silent(stamp)
             taken = {joint for _, joints, _ in self._parts.values() for joint in joints}
             found = [(self._names.index(name), at) for at, name in enumerate(names) if name in self._names]
             own = [(joint, at) for joint, at in found if joint not in taken]
             self.ignored |= {name for name in names if name not in self._names}
+            if not own:
+                return None
             self._parts[key] = Stream(), [joint for joint, _ in own], [at for _, at in own]
         stream, _, at = self._parts[key]
-        if not at:
-            return None
         position = np.asarray(positions, float)[at]
         velocity = np.asarray(velocities, float)[at] if len(velocities) else self._rates(stream, stamp, position)
         effort = np.asarray(efforts, float)[at] if len(efforts) else np.full(len(at), np.nan)
@@ -123,6 +127,13 @@ class JoinedStreams:
         self._others[index].put(stamp, values)
         return self._join()
 
+    def _drop_silent(self, stamp: int) -> None:
+        """Forget who has told nothing for a while: a driver that starts again may tell its joints in another order."""
+        latest = {key: stream.latest for key, (stream, _, _) in self._parts.items()}
+        for key, last in latest.items():
+            if last is None or abs(stamp - last) > _SILENT:
+                del self._parts[key]
+
     @staticmethod
     def _rates(stream: Stream, stamp: int, position: Array) -> Array:
         if stream.latest is None or stamp <= stream.latest:
@@ -130,7 +141,7 @@ class JoinedStreams:
         return np.asarray((position - stream.at(stream.latest)[0]) / (1e-9 * (stamp - stream.latest)))
 
     def _join(self) -> Joined | None:
-        streams = [*(stream for stream, at, _ in self._parts.values() if at), *self._others]
+        streams = [*(stream for stream, _, _ in self._parts.values()), *self._others]
         latest = [stream.latest for stream in streams]
         reached = [stamp for stamp in latest if stamp is not None]
         if len(reached) < len(latest) or self.missing:
@@ -141,7 +152,6 @@ class JoinedStreams:
         self._told = stamp
         motion = np.empty((3, len(self._names)))
         for stream, joints, _ in self._parts.values():
-            if joints:
-                motion[:, joints] = stream.at(stamp)
+            motion[:, joints] = stream.at(stamp)
         positions, velocities, efforts = motion
         return Joined(stamp, positions, velocities, efforts, tuple(stream.at(stamp) for stream in self._others))

@@ -7,8 +7,9 @@ commands goes to the driver in the form that it takes (:mod:`contact_ddp_ros.ros
 
 import json
 import sys
+import time as clock
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from threading import Event
 from typing import Any
@@ -45,8 +46,11 @@ NAME = "driver"
 
 Array = NDArray[np.float64]
 
-_SLICE = 0.1
-"""Longest wait without a look whether to end [s]."""
+_SLICE = 0.02
+"""Longest wait without a look whether to end, and whether the robot is silent [s]."""
+
+_SILENT = 0.1
+"""Time without a state after which no command can be right, and the joints damp [s of the wall clock]."""
 
 _ACKNOWLEDGED = 0.2
 """Time that the last commands get to arrive [s]."""
@@ -84,7 +88,8 @@ class DriverNode:
         others = [topic for topic in (own.imu_topic, own.odom_topic) if topic]
         self._streams = JoinedStreams(names, len(others), time_ns(1.0 / own.rate))
         self._writer, self._reader = StateWriter(), CommandReader()
-        self._state: Joined | None = None
+        self._state: _Motion | None = None
+        self._heard = 0.0
         self._quaternion = np.zeros(4)
         self._refused, self._joined, self._last_error = 0, 0, ""
         self._new_refused, self._new_joined = Recent(), Recent()
@@ -108,9 +113,18 @@ class DriverNode:
         self._inlet.subscribe(io.Topic(topic, kind, io.SHARED, ""), callback, reliable=False)
 
     def run(self, stop: Event) -> None:
-        """Pass messages on until `stop`."""
+        """Pass messages on until `stop`; joints of a robot that has fallen silent damp."""
         while not stop.is_set():
             self._inlet.receive(_SLICE)
+            if self._state is not None and self._silent:
+                self._state = None
+                self.node.get_logger().warning(f"no state for {_SILENT:g} s: the joints damp")
+                self._commands.damp()
+
+    @property
+    def _silent(self) -> bool:
+        """True if the robot has told no state for a while; in lock-step its time may stand still."""
+        return not self._parameters.config.node.lockstep and clock.monotonic() - self._heard > _SILENT
 
     def wake(self) -> None:
         """End a wait of :meth:`run`: each ends by itself within a fraction of a second."""
@@ -178,8 +192,9 @@ class DriverNode:
         if (misfit := stamp_misfit(joined.stamp)) is not None:
             self._refuse(str(misfit))
             return
-        self._state, self._joined = joined, self._joined + 1
         positions, velocities = self._signs * (joined.positions - self._zeros), self._signs * joined.velocities
+        self._state, self._joined = _Motion(joined.stamp, positions, velocities), self._joined + 1
+        self._heard = clock.monotonic()
         now = joined.stamp / NANOSECONDS
         law = self._drives.torques(positions, velocities, now)
         told = np.isfinite(joined.efforts)
@@ -195,7 +210,7 @@ class DriverNode:
             self._odometry.publish(self._writer.odometry(joined.stamp, state))
         self._joint_states.publish(self._writer.joint_states(joined.stamp, state, efforts))
         if not self._parameters.config.node.lockstep and (own.command == "effort" or self._drives.silent):
-            self._send(positions, velocities, now)
+            self._send(self._state)
 
     def _trunk(self, odometry: Array | None, now: float, positions: Array, velocities: Array) -> RobotState:
         """The state with the trunk's pose and velocity, from those of the URDF's root link."""
@@ -213,9 +228,9 @@ class DriverNode:
         return RobotState(now, place, orientation, velocity, rotation @ angular, positions, velocities)
 
     def _on_command(self, message: bytes) -> None:
-        if self._state is None:
+        state = self._state
+        if state is None or self._silent:
             return
-        state, now = self._state, self._state.stamp / NANOSECONDS
         try:
             stamp, command = self._reader.read(message)
             if self._parameters.config.node.lockstep and stamp != state.stamp:
@@ -223,12 +238,12 @@ class DriverNode:
         except MessageError as error:
             self._refuse(f"{error}: the joints damp")
             command = JointCommand.damping(N_JOINTS)
-        self._drives.apply(command, now)
-        self._send(self._signs * (state.positions - self._zeros), self._signs * state.velocities, now)
+        self._drives.apply(command, state.stamp / NANOSECONDS)
+        self._send(state)
 
-    def _send(self, positions: Array, velocities: Array, now: float) -> None:
-        torques = self._drives.torques(positions, velocities, now)
-        self._commands.send(self._drives.command, torques, self._drives.gains, time_ns(now))
+    def _send(self, state: "_Motion") -> None:
+        torques = self._drives.torques(state.positions, state.velocities, state.stamp / NANOSECONDS)
+        self._commands.send(self._drives.command, torques, self._drives.gains, state.stamp)
 
     def _refuse(self, text: str) -> None:
         self._refused, self._last_error = self._refused + 1, text
@@ -250,6 +265,15 @@ class DriverNode:
             what = f"joints {', '.join(missing)}" if missing else own.imu_topic or own.odom_topic
             return WARN, f"no state: nothing has told {what}", values
         return (WARN, "no joint command", values) if self._drives.silent else (OK, "passing on", values)
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """Motion of the joints (12,) at a stamp [ns], in this package's names and signs [rad, rad/s]."""
+
+    stamp: int
+    positions: Array
+    velocities: Array
 
 
 def twelve(name: str, text: str, otherwise: float) -> Array:

@@ -46,6 +46,15 @@ def test_halves_at_different_stamps_are_joined_at_the_instant_that_both_have_rea
     assert streams.other(0, round(11.5 * MS), np.array([11.5])) is None, "sooner than asked for"
 
 
+def test_a_driver_that_starts_again_in_another_order_is_heard() -> None:
+    streams = JoinedStreams(["a", "b"], 0, MS)
+    assert joined(streams, 1.0, ["a", "b"]) is not None
+    assert joined(streams, 2.0, ["b", "a"]) is None, "told by another"
+    assert joined(streams, 3.0, ["a", "b"]) is not None
+    state = joined(streams, 200.0, ["b", "a"], positions=[4.0, 3.0])
+    assert state is not None and state.positions.tolist() == [3.0, 4.0]
+
+
 def test_velocities_that_are_not_told_are_differences_and_joints_told_twice_count_once() -> None:
     streams = JoinedStreams(["a", "b"], 0, MS)
     assert joined(streams, 1.0, ["a", "b"], velocities=[], efforts=[3.0, 4.0]) is not None

@@ -2,14 +2,16 @@
 
 import signal
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
 import quadruped
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from ros_graph import BUILDING, PATIENCE, NodeMaker
@@ -17,17 +19,21 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.engines import make_simulator
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import doubles, imu_message, to_stamp
+from contact_ddp_ros.ros.conversions import doubles, imu_message, joint_command_message, stamp_message, to_stamp
 from contact_ddp_ros.ros.driver_node import DriverNode
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import status_values
+from contact_ddp_ros.ros.runtime import publisher, subscribe
 
 
 @pytest.fixture
@@ -228,6 +234,102 @@ def test_a_robot_with_its_own_driver_stands_and_trots(
     while stranger.command.positions is not None and stranger.command.torques.any():
         assert clock.monotonic() < deadline, "a killed node leaves joints that damp"
         executor.spin_once(timeout_sec=0.02)
+
+
+def told(names: tuple[str, ...], stamp: int, positions: np.ndarray, velocities: np.ndarray) -> JointState:
+    message = JointState(name=list(names), position=doubles(positions), velocity=doubles(velocities))
+    message.header.stamp = stamp_message(stamp)
+    return message
+
+
+class Listener:
+    """A driver and a controller in one: topics of both sides of a node that runs beside it."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, kind: type) -> None:
+        self.node, self.executor = make_node("listener"), executor
+        executor.add_node(self.node)
+        self.states = self.node.create_publisher(JointState, "/robot/joint_states", 10)
+        self.odometry = self.node.create_publisher(Odometry, "/robot/odom", 10)
+        self.command = publisher(self.node, io.JOINT_COMMAND)
+        self.got: list[object] = []
+        self.odom: list[Odometry] = []
+        self.node.create_subscription(kind, "/robot/commands", self.got.append, 10)
+        subscribe(self.node, io.ODOM, self.odom.append)
+
+    def until(self, condition: Callable[[], bool], act: Callable[[], None]) -> None:
+        deadline = clock.monotonic() + PATIENCE
+        while not condition():
+            assert clock.monotonic() < deadline, self.got[-1:]
+            act()
+            self.executor.spin_once(timeout_sec=0.01)
+
+
+def test_the_joints_of_a_silent_robot_damp_whatever_is_commanded(
+    processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
+) -> None:
+    """Efforts computed from a state of long ago would push for ever."""
+    own = {
+        "driver.joint_topics": "/robot/joint_states",
+        "driver.imu_topic": "",
+        "driver.command_topic": "/robot/commands",
+    }
+    processes.start("driver", own)
+    listener = Listener(make_node, executor, Float64MultiArray)
+    robot = load_robot()
+    command = JointCommand(robot.standing, np.zeros(12), np.full(12, 2.0))
+
+    def commanded() -> None:
+        now = clock.time_ns()  # stamps of today's wall clock
+        listener.command.publish(joint_command_message(command, to_stamp(1e-9 * now)))
+
+    def alive() -> None:
+        listener.states.publish(told(JOINT_NAMES, clock.time_ns(), robot.standing, np.full(12, 3.0)))
+        commanded()
+
+    gains = DriveConfig().gains(4)
+    law = 2.0 - gains.kd * 3.0
+    listener.until(lambda: any(np.allclose(one.data, law) for one in listener.got[-3:]), alive)
+    listener.until(lambda: bool(listener.got) and not any(listener.got[-1].data), commanded)
+
+
+def test_odometry_of_the_root_link_becomes_the_trunks_and_a_trajectory_has_the_drivers_angles(
+    processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor, tmp_path: Path
+) -> None:
+    source = tmp_path / "odd.urdf"
+    root = '<robot name="odd"><link name="footprint"/><joint name="up" type="fixed"><parent link="footprint"/>'
+    root += '<child link="body"/><origin xyz="-0.1 0 0.3"/></joint>'
+    source.write_text(quadruped.urdf(hind=-1).replace('<robot name="small">', root), encoding="utf-8")
+    joints = load_robot(source).joint_map
+    assert joints is not None
+    own = {"driver.joint_topics": "/robot/joint_states", "driver.imu_topic": "", "driver.odom_topic": "/robot/odom"}
+    own |= {"driver.command": "trajectory", "driver.command_topic": "/robot/commands", "node.urdf": str(source)}
+    processes.start("driver", {**own, "driver.offsets": ",".join(["0.25"] * 12)})
+    listener = Listener(make_node, executor, JointTrajectory)
+    wanted = np.linspace(-0.5, 0.6, 12)
+    command = JointCommand(wanted, np.full(12, 0.1), np.full(12, 2.0))
+    yaw, height = 1.2, 0.4
+    told_odom = Odometry()
+    told_odom.pose.pose.position.x, told_odom.pose.pose.position.z = 3.0, height
+    told_odom.pose.pose.orientation.z, told_odom.pose.pose.orientation.w = np.sin(yaw / 2), np.cos(yaw / 2)
+    told_odom.twist.twist.linear.x, told_odom.twist.twist.angular.z = 0.5, 2.0
+
+    def alive() -> None:
+        stamp = clock.time_ns()
+        told_odom.header.stamp = stamp_message(stamp)
+        listener.odometry.publish(told_odom)
+        listener.states.publish(told(joints.names, stamp, joints.zeros, np.zeros(12)))
+        listener.command.publish(joint_command_message(command, stamp_message(stamp)))
+
+    listener.until(lambda: bool(listener.odom) and any(one.points[0].positions for one in listener.got), alive)
+    trunk, moves = listener.odom[-1].pose.pose.position, listener.odom[-1].twist.twist.linear
+    behind = 0.1  # the trunk's middle, 0.31 m above the footprint
+    assert (trunk.x, trunk.y) == pytest.approx((3.0 - behind * np.cos(yaw), -behind * np.sin(yaw)))
+    assert trunk.z == pytest.approx(height + 0.31)
+    assert (moves.x, moves.y) == pytest.approx((0.5, -behind * 2.0))
+    message = next(one for one in listener.got if one.points[0].positions)
+    assert message.joint_names == list(joints.names)
+    np.testing.assert_allclose(message.points[0].positions, 0.25 + joints.zeros + joints.signs * wanted)
+    np.testing.assert_allclose(message.points[0].effort, joints.signs * 2.0)
 
 
 MISTAKES = {
