@@ -227,8 +227,8 @@ def implausible(robot: Robot) -> list[str]:
         if not gyration < _GYRATION * size:
             moment = gyration**2 * joint.mass
             problems.append(
-                f"{body_name(joint.name)} has a mass of {joint.mass:.3g} kg and a moment of inertia {moment:.3g} kg m^2: "
-                f"its radius of gyration, {gyration:.3g} m, is a larger robot's; needed: inertias in kg m^2"
+                f"{body_name(joint.name)} has a mass of {joint.mass:.3g} kg and a moment of inertia {moment:.3g} "
+                f"kg m^2: its radius of gyration, {gyration:.3g} m, is a larger robot's; needed: inertias in kg m^2"
             )
     return problems
 
