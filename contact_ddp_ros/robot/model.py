@@ -127,10 +127,16 @@ def of_profile(profile: RobotProfile) -> Robot:
 
 
 def as_it_is(path: Path) -> Robot | None:
-    """The robot of a URDF in the names and signs of this package; None where it has others. Raises ModelError."""
+    """The robot of a URDF in the names and signs of this package; None where it has others or lacks something.
+
+    Raises ModelError where the file cannot be read.
+    """
     if not has_own_names(path):
         return None
-    robot = _robot(read_description(path), None)
+    try:
+        robot = _robot(read_description(path), None)
+    except ModelError:
+        return None  # whoever looks for its legs says what it lacks
     return robot if _is_normal(robot.tree) else None
 
 

@@ -12,6 +12,7 @@ from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES, LEG_NAMES, joi
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.tree import Joint
+from contact_ddp_ros.robot.urdf import read_description
 
 ROBOT = load_robot()
 JOINTS = {joint.name: joint for joint in ROBOT.tree.joints}
@@ -119,6 +120,7 @@ def test_hash_is_the_fingerprint_of_the_numbers(tmp_path: Path) -> None:
     assert 0 <= ROBOT.model_hash < 2**63
 
 
+SPOILT_HIP = ('"fl_hip_joint" type="revolute"', '"fl_hip_joint" type="continuous"')
 SPOILT = {
     "not XML": (lambda text: text[:4000], "well-formed"),
     "not a URDF": (lambda text: "<sdf></sdf>", "<robot>"),
@@ -133,7 +135,7 @@ SPOILT = {
         "fl_hip",
     ),
     "continuous": (
-        lambda text: text.replace('"fl_hip_joint" type="revolute"', '"fl_hip_joint" type="continuous"'),
+        lambda text: text.replace(*SPOILT_HIP),
         "kind",
     ),
     "sliding": (lambda text: text.replace('"fl_hip_joint" type="revolute"', '"fl_hip_joint" type="prismatic"'), "kind"),
@@ -156,8 +158,33 @@ def test_a_spoilt_description_is_a_model_error(tmp_path: Path, case: str) -> Non
     path.write_text(spoil(TEXT), encoding="utf-8")
     assert spoil(TEXT) != TEXT
     with pytest.raises(ModelError, match=match) as caught:
-        load_robot(path)
+        read_description(path)
     assert "spoilt.urdf" in str(caught.value)
+
+
+MENDED = {
+    "floating root": (
+        '<link name="base_link">',
+        '<link name="world"/><joint name="free" type="floating"><parent link="world"/><child link="base_link"/></joint>'
+        '<link name="base_link">',
+        "joint free is floating",
+    ),
+    "continuous": (*SPOILT_HIP, "joints.lower is estimated"),
+    "no effort": ('effort="26"', 'effort="0"', "joints.effort is estimated"),
+    "feet of another name": ("hr_foot", "hr_paw", ""),
+}
+
+
+@pytest.mark.parametrize("case", MENDED)
+def test_a_description_in_this_packages_names_is_mended_as_others_are(tmp_path: Path, case: str) -> None:
+    old, new, words = MENDED[case]
+    assert old in TEXT
+    path = tmp_path / "mended.urdf"
+    path.write_text(TEXT.replace(old, new), encoding="utf-8")
+    robot = load_robot(path)
+    assert robot.mass == pytest.approx(ROBOT.mass)
+    assert robot.standing_height() == pytest.approx(ROBOT.standing_height(), abs=0.001)
+    assert any(words in note for note in robot.notes) or not words, robot.notes
 
 
 def test_an_unreadable_file_is_a_model_error(tmp_path: Path) -> None:
