@@ -385,7 +385,7 @@ def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(
     processes.start("controller", {"use_sim_time": True})
     stand = node.create_client(io.STAND.type, io.STAND.name)
     assert stand.wait_for_service(PATIENCE)
-    processes.start_emulator({"initial_pose": 10.0, "link.port": link_options.port})
+    processes.start_emulator("robot_emulator", {"initial_pose": 10.0, "link.port": link_options.port})
     answers: list[str] = []
     deadline = clock.monotonic() + PATIENCE
     while not any("somebody else moves the legs" in answer for answer in answers):

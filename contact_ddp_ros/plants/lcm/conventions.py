@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError
-from contact_ddp_ros.plants.lcm.codec import WALK_THESE_WAYS, Frame, Layout
+from contact_ddp_ros.plants.lcm.codec import PD_TAU_TARGETS, WALK_THESE_WAYS, Frame, Layout, encode
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, up_in_body, wrap_angle
@@ -200,6 +200,12 @@ def target_values(command: JointCommand, gains: DriveGains) -> Mapping[str, Any]
     }
 
 
+def targets_frame(commanded: tuple[JointCommand, DriveGains], contacts: Array, stamp: float, number: int) -> bytes:
+    """Torque targets with :func:`contact_phases`, the answered state's stamp [s] and a running number."""
+    values = {**target_values(*commanded), "se_contactState": contacts, **stamps(stamp, number)}
+    return encode(PD_TAU_TARGETS, values)
+
+
 def executed_values(command: JointCommand, gains: DriveGains) -> Mapping[str, Any]:
     """A joint command and its gains, as the frame in which the robot tells what its drives are commanded."""
     gain_names = {"kp": "kp_joint", "kd": "kd_joint"}
@@ -227,11 +233,6 @@ def joint_command(targets: Frame) -> tuple[JointCommand, DriveGains]:
     velocities, torques = targets.array("qd_des"), targets.array("tau_ff")
     positions = targets.array("q_des") if kp.any() or torques.any() else None
     return JointCommand(positions=positions, velocities=velocities, torques=torques), gains
-
-
-def tick_values(state: RobotState) -> dict[str, Any]:
-    """The state's part of an emulator's tick, in this package's own conventions."""
-    return {"time_ns": round(1e9 * state.time), **{name: getattr(state, name) for name in STATE_PARTS}}
 
 
 def tick_state(tick: Frame) -> RobotState:

@@ -9,6 +9,7 @@ from lcm_frames import ROBOT, N
 
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.control.config import DriveConfig
+from contact_ddp_ros.plants.guard import CommandGuard, GuardConfig
 from contact_ddp_ros.plants.lcm.codec import (
     CHEETAH_SOFTWARE,
     EMULATOR_TICK,
@@ -21,9 +22,9 @@ from contact_ddp_ros.plants.lcm.codec import (
     decode,
     encode,
 )
-from contact_ddp_ros.plants.lcm.conventions import tick_state
+from contact_ddp_ros.plants.lcm.conventions import targets_frame, tick_state
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
-from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
+from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
@@ -67,9 +68,12 @@ class Listener:
                 return self.measured
         raise AssertionError("the emulator is silent")
 
-    def answer(self, command: JointCommand) -> None:
+    def answer(self, command: JointCommand) -> bytes:
+        """Send the answer to a state; returns its frame."""
         self.guard.command(command, self.time, self.time)
-        self.link.publish(TARGETS_CHANNEL, self.guard.frame(self.time))
+        frame = targets_frame(self.guard.targets(self.time), np.zeros(4), self.time, 0)
+        self.link.publish(TARGETS_CHANNEL, frame)
+        return frame
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -189,8 +193,7 @@ def test_it_brings_the_legs_to_an_initial_pose_by_itself_and_tells_it(link_optio
             if tick == 150:
                 brought = measured.state.joint_positions
             command = STAND if 50 <= tick < 200 or tick >= 300 else JointCommand.damping(N)
-            listener.answer(command)
-            watch.sent(listener.guard.frame(listener.time), listener.time)
+            watch.sent(listener.answer(command), listener.time)
     finally:
         stop.set()
         thread.join(5.0)

@@ -7,7 +7,7 @@ from lcm_frames import N
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm.codec import LEG_CONTROL_COMMAND, PD_TAU_TARGETS, encode
 from contact_ddp_ros.plants.lcm.conventions import executed_values, target_values
-from contact_ddp_ros.plants.lcm.guard import ExecutionWatch
+from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
 RANDOM = np.random.default_rng(3)

@@ -18,9 +18,10 @@ from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.safety import ViolationKind
 from contact_ddp_ros.plants.engines import make_simulator
+from contact_ddp_ros.plants.guard import CommandGuard, GuardConfig
 from contact_ddp_ros.plants.lcm.codec import LEG_CONTROL_COMMAND, PD_TAU_TARGETS, decode, encode
-from contact_ddp_ros.plants.lcm.conventions import executed_values
-from contact_ddp_ros.plants.lcm.guard import CommandGuard, ExecutionWatch, GuardConfig
+from contact_ddp_ros.plants.lcm.conventions import executed_values, targets_frame
+from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
@@ -69,7 +70,7 @@ class Loop:
         self.torques.append(float(np.abs(self.simulator.truth().applied_torques).max()))
         self.guard.measured(state, now)
         self.guard.command(self.controller.update(state, now), now, now)
-        frame = self.guard.frame(now)
+        frame = targets_frame(self.guard.targets(now), np.zeros(4), now, 0)
         self.watch.sent(frame, now)
         if not self.cut:
             values = decode(frame, [PD_TAU_TARGETS])

@@ -10,10 +10,8 @@ from lcm_frames import ROBOT, N, random_state
 from numpy.typing import NDArray
 
 from contact_ddp_ros.control.config import DriveConfig, SafetyConfig
-from contact_ddp_ros.plants.lcm import conventions
-from contact_ddp_ros.plants.lcm.codec import PD_TAU_TARGETS, Frame, decode
-from contact_ddp_ros.plants.lcm.guard import CommandGuard, GuardConfig
-from contact_ddp_ros.robot.state import JointCommand
+from contact_ddp_ros.plants.guard import CommandGuard, GuardConfig
+from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
 Array = NDArray[np.float64]
 GAINS = DriveConfig().gains(4)
@@ -41,49 +39,40 @@ def enabled(**values: float) -> CommandGuard:
     return made
 
 
-def targets(made: CommandGuard, now: float) -> Frame:
-    return decode(made.frame(now), [PD_TAU_TARGETS])
-
-
-def damps(frame: Frame) -> bool:
-    command, gains = conventions.joint_command(frame)
-    assert command.positions is not None or (gains.kd == GAINS.kd_damping).all()
+def damps(targets: tuple[JointCommand, DriveGains]) -> bool:
+    command, gains = targets
+    assert command.positions is not None or (gains.kd_damping == GAINS.kd_damping).all()
     return command.positions is None
+
+
+def followed(made: CommandGuard, now: float) -> tuple[JointCommand, Array, DriveGains]:
+    """Command that is no damping, its positions, and gains."""
+    command, gains = made.targets(now)
+    assert command.positions is not None
+    return command, command.positions, gains
 
 
 def test_at_first_nothing_but_damping_passes() -> None:
     made = guard()
     made.measured(STANDING, 0.0)
-    assert damps(targets(made, 0.0))
+    assert damps(made.targets(0.0))
     made.command(STAND, 0.0, 0.0)
-    assert damps(targets(made, 0.0))
+    assert damps(made.targets(0.0))
     assert made.fault is not None
     made.command(DAMPING, 0.0, 0.002)
     assert made.fault is None
     made.command(STAND, 0.0, 0.004)
     made.measured(STANDING, 0.1)
     made.command(STAND, 0.0, 0.1)
-    assert not damps(targets(made, 0.1))
+    assert not damps(made.targets(0.1))
 
 
 def test_commands_pass_unchanged_within_limits() -> None:
-    made = enabled()
-    frame = targets(made, 0.0)
-    np.testing.assert_allclose(frame.array("q_des"), STAND.positions)
-    np.testing.assert_allclose(frame.array("tau_ff"), STAND.torques)
-    np.testing.assert_allclose(frame.array("kp"), GAINS.kp)
-    np.testing.assert_allclose(frame.array("kd"), GAINS.kd)
-    assert frame.array("se_contactState").tolist() == [0.5] * 4
-    made.contacts((True, True, False, False))
-    assert targets(made, 0.0).array("se_contactState").tolist() == [0.5, 0.5, 0.0, 0.0]
-
-
-def test_frames_are_stamped_with_the_state_that_they_answer_and_numbered() -> None:
-    made = enabled()
-    made.command(STAND, 12.345678, 0.0)
-    first, second = targets(made, 0.0), targets(made, 0.001)
-    assert first.values["timestamp_us"] == second.values["timestamp_us"] == 12345678
-    assert second.values["id"] == first.values["id"] + 1
+    command, positions, gains = followed(enabled(), 0.0)
+    np.testing.assert_allclose(positions, STAND.positions)
+    np.testing.assert_allclose(command.torques, STAND.torques)
+    np.testing.assert_allclose(gains.kp, GAINS.kp)
+    np.testing.assert_allclose(gains.kd, GAINS.kd)
 
 
 def test_the_bridge_waits_for_a_state_as_long_as_the_controller_goes_on_without_one() -> None:
@@ -95,21 +84,21 @@ def test_silence_ends_in_damping_until_the_controller_damps_too(silent: str, tim
     made = enabled()
     made.command(STAND, 0.0, 0.1 if silent == "robot state" else 0.0)
     made.measured(STANDING, 0.1 if silent == "joint command" else 0.0)
-    assert not damps(targets(made, timeout - 0.001))
-    assert damps(targets(made, timeout + 0.011))
+    assert not damps(made.targets(timeout - 0.001))
+    assert damps(made.targets(timeout + 0.011))
     assert made.fault is not None
     assert silent in made.fault
     made.measured(STANDING, 0.1)
     made.command(STAND, 0.0, 0.1)
-    assert damps(targets(made, 0.1)), "a trip is latched"
+    assert damps(made.targets(0.1)), "a trip is latched"
     made.command(DAMPING, 0.0, 0.102)
     made.command(STAND, 0.0, 0.104)
-    assert not damps(targets(made, 0.104))
+    assert not damps(made.targets(0.104))
 
 
 def test_silence_while_damping_is_no_fault() -> None:
     made = ready()
-    assert damps(targets(made, 100.0))
+    assert damps(made.targets(100.0))
     assert made.fault is None
 
 
@@ -126,9 +115,9 @@ def test_silence_while_damping_is_no_fault() -> None:
 def test_malformed_commands_end_in_damping(command: JointCommand) -> None:
     made = enabled()
     made.command(command, 0.0, 0.001)
-    assert damps(targets(made, 0.001))
+    assert damps(made.targets(0.001))
     made.command(STAND, 0.0, 0.002)
-    assert damps(targets(made, 0.002)), "a trip is latched"
+    assert damps(made.targets(0.002)), "a trip is latched"
 
 
 def test_a_trip_keeps_its_first_reason() -> None:
@@ -137,22 +126,22 @@ def test_a_trip_keeps_its_first_reason() -> None:
     made.trip("something else", 0.2)
     assert made.fault == "message refused"
     assert made.tripped == 0.1
-    assert damps(targets(made, 0.0))
+    assert damps(made.targets(0.0))
 
 
 def test_stiffness_and_torque_grow_from_zero() -> None:
     made = ready(soft_start=0.5)
-    previous: Frame | None = None
+    previous: Array | None = None
     for now in np.arange(0.0, 0.6, 0.01):
         made.measured(STANDING, now)
         made.command(STAND, 0.0, now)
-        frame = targets(made, now)
+        command, _, gains = followed(made, now)
         share = min(now / 0.5, 1.0)
-        np.testing.assert_allclose(frame.array("kp"), share * GAINS.kp, atol=1e-9)
-        np.testing.assert_allclose(frame.array("tau_ff"), share * STAND.torques, atol=1e-9)
-        np.testing.assert_allclose(frame.array("kd"), share * GAINS.kd + (1.0 - share) * GAINS.kd_damping)
-        assert previous is None or np.abs(frame.array("tau_ff") - previous.array("tau_ff")).max() < 0.05
-        previous = frame
+        np.testing.assert_allclose(gains.kp, share * GAINS.kp, atol=1e-9)
+        np.testing.assert_allclose(command.torques, share * STAND.torques, atol=1e-9)
+        np.testing.assert_allclose(gains.kd, share * GAINS.kd + (1.0 - share) * GAINS.kd_damping)
+        assert previous is None or np.abs(command.torques - previous).max() < 0.05
+        previous = command.torques
 
 
 def test_the_ramp_begins_anew_after_damping() -> None:
@@ -161,7 +150,7 @@ def test_the_ramp_begins_anew_after_damping() -> None:
     made.command(DAMPING, 0.0, 1.0)
     made.measured(STANDING, 2.0)
     made.command(STAND, 0.0, 2.0)
-    assert not targets(made, 2.0).array("kp").any()
+    assert not followed(made, 2.0)[2].kp.any()
 
 
 @given(
@@ -176,17 +165,16 @@ def test_whatever_is_commanded_torques_stay_within_limits(seed: int, scale: floa
     made.command(DAMPING, 0.0, 0.0)
     made.command(JointCommand(*(scale * random.normal(size=(3, N)))), 0.0, 0.0)
     made.measured(state, ramp)
-    frame = targets(made, ramp)
+    command, positions, gains = followed(made, ramp)
     limits = share * ROBOT.effort_limits * (1.0 + 1e-6)
-    drive = frame.array("kp") * (frame.array("q_des") - state.joint_positions)
-    drive += frame.array("kd") * (frame.array("qd_des") - state.joint_velocities)
-    assert (np.abs(frame.array("tau_ff")) <= limits).all()
-    assert (np.abs(frame.array("tau_ff") + drive) <= limits).all()
+    drive = gains.kp * (positions - state.joint_positions) + gains.kd * (command.velocities - state.joint_velocities)
+    assert (np.abs(command.torques) <= limits).all()
+    assert (np.abs(command.torques + drive) <= limits).all()
 
 
 def test_targets_stay_within_the_joints_range() -> None:
     made = enabled()
     made.command(JointCommand(np.full(N, 9.0), np.full(N, 99.0), np.zeros(N)), 0.0, 0.0)
-    frame = targets(made, 0.0)
-    assert (frame.array("q_des") <= ROBOT.upper).all()
-    assert (frame.array("qd_des") <= ROBOT.velocity_limits).all()
+    command, positions, _ = followed(made, 0.0)
+    assert (positions <= ROBOT.upper).all()
+    assert (command.velocities <= ROBOT.velocity_limits).all()
