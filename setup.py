@@ -34,7 +34,7 @@ def _range(pin):
     return f">={pin[1]}{pin[2]},<{int(pin[1]) + 1}"
 
 
-GROUPS = ("ros", "bench", "test", "engines", "robots", "play", "docs", "export")
+GROUPS = ("ros", "bench", "test", "engines", "robots", "unitree", "play", "docs", "export")
 EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in GROUPS}
 
 setup(

@@ -6,6 +6,7 @@ ros2 launch contact_ddp_ros bringup.launch.py composed:=true
 ros2 launch contact_ddp_ros bringup.launch.py model:=go1 gait:=bound_long_stance
 ros2 launch contact_ddp_ros bringup.launch.py backend:=gazebo rviz:=true record:=true
 ros2 launch contact_ddp_ros bringup.launch.py backend:=lcm autostart:=false
+ros2 launch contact_ddp_ros bringup.launch.py backend:=unitree model:=go2 interface:=eth0
 
 Then `ros2 service call /stand std_srvs/srv/Trigger`, the same with /move, and a speed on /cmd_vel. See docs/ros.md.
 
@@ -72,6 +73,7 @@ BACKENDS = {
     "mujoco": Backend("simulator", "simulator_node", True),
     "gazebo": Backend("gazebo_bridge", "gazebo_bridge_node", True),
     "lcm": Backend("bridge", "lcm_bridge_node", False),
+    "unitree": Backend("unitree", "unitree_node", False),
     "driver": Backend("driver", "driver_node", False),
 }
 
@@ -98,6 +100,9 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument(
         "model", default_value="", description="robot of config/robots, its .yaml file, or a URDF; empty: mini_cheetah"
+    ),
+    DeclareLaunchArgument(
+        "interface", default_value=AUTO, description="network interface to the robot, of the backends lcm and unitree"
     ),
     DeclareLaunchArgument("namespace", default_value="", description="of all nodes and topics"),
     DeclareLaunchArgument(
@@ -234,6 +239,8 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     actions.append(_process(given, known, "planner_node", {"planner": {**_plan(given), **autostart}}))
     follows = {**_control(given), **autostart}
     own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
+    if given["interface"] != AUTO:
+        own["link.interface"] = given["interface"]
     if given["composed"] == "true":
         if backend is None or given["backend"] == "driver":
             raise RuntimeError("composed:=true needs a backend whose process the controller is to share")

@@ -27,6 +27,7 @@ EXECUTABLES = {
     "controller_node": "controller",
     "simulator_node": "simulator",
     "lcm_bridge_node": "bridge",
+    "unitree_node": "unitree",
     "gazebo_bridge_node": "gazebo_bridge",
     "drives_node": "drives",
     "driver_node": "driver",

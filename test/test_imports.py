@@ -23,6 +23,7 @@ ROOMS = {
     "pybullet": {"plants"},
     "gz": {"plants"},
     "lcm": {"plants"},
+    "cyclonedds": {"plants"},
     "dask": {"runs"},
     "distributed": {"runs"},
     "foxglove": {"runs"},

@@ -23,7 +23,7 @@ def code(page: Path, *, without: str = "") -> Iterator[str]:
 def commands(page: Path) -> Iterator[list[str]]:
     """Words of every command, without what a comment says; one line may hold several."""
     for line in code(page):
-        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_emulator) ", line) and "…" not in line:
+        if re.match(r"\s*(\./run|contact-ddp|ros2|robot_emulator|unitree_emulator) ", line) and "…" not in line:
             words = shlex.split(line, comments=True)
             ends = [i for i, word in enumerate(words) if word in ("&&", "|", ";")]
             for begin, end in zip([0, *(i + 1 for i in ends)], [*ends, len(words)]):

@@ -29,6 +29,7 @@ from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR
 from contact_ddp_ros.plants.lcm.transport import free_port
 from contact_ddp_ros.plants.pushes import format_instants, format_pushes
+from contact_ddp_ros.plants.unitree.config import UNITREE_EMULATOR
 from contact_ddp_ros.ros.bag import BagWriter
 from contact_ddp_ros.ros.node_config import SimulatorNodeOptions
 from contact_ddp_ros.ros.observer import Observer
@@ -38,6 +39,12 @@ from contact_ddp_ros.runs.closed_loop import REST_AFTER_FALL, run_info
 from contact_ddp_ros.runs.options import ESTIMATED, RunOptions
 from contact_ddp_ros.runs.recording import Recorder, Recording, RunLog
 from contact_ddp_ros.runs.scenario import scenario
+
+_EMULATED = {"lcm": ("bridge", ROBOT_EMULATOR), "unitree": ("unitree", UNITREE_EMULATOR)}
+"""Node and emulator of each backend that is a robot's own messages."""
+
+_APART = 100
+"""Difference between the domains of ROS and of a robot's own messages."""
 
 _START_TIMEOUT = 300.0
 """Wall-clock time for all nodes to be there; compiling kernels for the first time is part of it [s]."""
@@ -90,7 +97,7 @@ class Demo:
         self._observer: Observer | None = None
         found = scenario(options)
         self.controller = found.controller
-        self._port = free_port()
+        self._port, self._domain = free_port(), 0
         periods = (SimulatorNodeOptions().period, 1.0 / found.planner.rate)
         log.begin(run_info("demo", found, *periods))
 
@@ -101,12 +108,14 @@ class Demo:
             NodeError: a node did not start, ended early or stopped answering.
         """
         with reserved_domain() as domain:
+            self._domain = domain
             variables = loopback_environment(domain)
             self.variables.update(variables)
             with NodeProcesses(variables) as processes, environment(variables):
                 self._start(processes)
-                if self.options.backend == "lcm":
-                    self.processes[ROBOT_EMULATOR] = processes.start_emulator(self._emulator())
+                if self.options.backend in _EMULATED:
+                    name = _EMULATED[self.options.backend][1]
+                    self.processes[name] = processes.start_emulator(name, self._emulator())
                 context = Context()
                 rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
                 try:
@@ -153,7 +162,7 @@ class Demo:
         named = {} if options.robot == DEFAULT_ROBOT else {"node.urdf": options.robot}
         common = {"use_sim_time": True, "node.lockstep": options.lockstep, **named}
         patience = {"node.cmd_vel_timeout": _SPEED_PATIENCE} if options.lockstep else {}
-        robot = self._bridge() if options.backend == "lcm" else self._simulator()
+        robot = self._bridge() if options.backend in _EMULATED else self._simulator()
         return {
             "controller": {
                 **options.parameters("controller"),
@@ -175,7 +184,12 @@ class Demo:
     def _bridge(self) -> dict[str, dict[str, Any]]:
         drive = {f"drive.{name}": value for name, value in flatten(self.controller.drive).items()}
         patience = {} if self.options.lockstep else {f"guard.{one}_timeout": _TIMEOUT for one in ("command", "state")}
-        return {"bridge": {"link.port": self._port, **drive, **patience, **self.options.parameters("bridge")}}
+        name, _ = _EMULATED[self.options.backend]
+        return {name: {**self._link(), **drive, **patience, **self.options.parameters(name)}}
+
+    def _link(self) -> dict[str, Any]:
+        """Where the bridge and the emulator meet, with nobody else."""
+        return {"link.port": self._port} if self.options.backend == "lcm" else {"link.domain": self._domain + _APART}
 
     def _emulator(self) -> dict[str, Any]:
         """Parameters of the emulator, which is no node."""
@@ -186,7 +200,8 @@ class Demo:
             **patience,
             "pushes": format_pushes(options.pushes),
             "lockstep": options.lockstep,
-            "link.port": self._port,
+            **self._link(),
+            **({} if options.backend == "lcm" else {"robot": options.robot}),
         }
 
     def _held(self) -> dict[str, Any]:

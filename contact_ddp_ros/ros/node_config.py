@@ -11,11 +11,18 @@ from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.gazebo.transport import RELEASES
+from contact_ddp_ros.plants.guard import GuardConfig
 from contact_ddp_ros.plants.lcm.codec import LAYOUTS
-from contact_ddp_ros.plants.lcm.guard import GuardConfig
 from contact_ddp_ros.plants.lcm.measurements import AUTO
 from contact_ddp_ros.plants.lcm.transport import LinkOptions
 from contact_ddp_ros.plants.options import SimOptions
+from contact_ddp_ros.plants.unitree.config import (
+    UNITREE_ROBOT,
+    ImuPlace,
+    RemoteOptions,
+    UnitreeLimits,
+    UnitreeLinkOptions,
+)
 
 
 def _discovery_time() -> float:
@@ -153,8 +160,8 @@ class SimulatorNodeOptions(PlantNodeOptions):
 
 
 @dataclass(frozen=True)
-class BridgeNodeOptions(PlantNodeOptions):
-    """Options of the node of the bridge to the robot."""
+class RobotNodeOptions(PlantNodeOptions):
+    """Options of the nodes between ROS 2 and a robot that takes torque targets."""
 
     lockstep: bool = parameter(False, description="the robot is an emulator that waits for commands", structural=True)
     period: float = parameter(
@@ -165,15 +172,33 @@ class BridgeNodeOptions(PlantNodeOptions):
         description="longest time between two frames to the robot",
         structural=True,
     )
+    holds: str = parameter(
+        "",
+        description="simulated time only: instants [s] at which sending ends until it is released",
+        structural=True,
+    )
+
+
+@dataclass(frozen=True)
+class BridgeNodeOptions(RobotNodeOptions):
+    """Options of the node of the bridge to the robot."""
+
     layout: str = parameter(
         AUTO,
         choices=(AUTO, *LAYOUTS),
         description="message types of the robot; auto: those of the first frame received",
         structural=True,
     )
-    holds: str = parameter(
-        "",
-        description="simulated time only: instants [s] at which sending ends until it is released",
+
+
+@dataclass(frozen=True)
+class UnitreeNodeOptions(RobotNodeOptions):
+    """Options of the node of the bridge to a robot of Unitree."""
+
+    urdf: str = parameter(
+        UNITREE_ROBOT,
+        description="robot: one of config/robots, a .yaml file like those, or a URDF. The defaults of other parameters "
+        "follow the robot named at the start",
         structural=True,
     )
 
@@ -327,6 +352,19 @@ class BridgeNodeConfig:
 
 
 @dataclass(frozen=True)
+class UnitreeNodeConfig:
+    """Parameters of the node of the bridge to a robot of Unitree."""
+
+    drive: DriveConfig = field(default_factory=DriveConfig)
+    guard: GuardConfig = field(default_factory=GuardConfig)
+    imu_place: ImuPlace = field(default_factory=ImuPlace)
+    limits: UnitreeLimits = field(default_factory=UnitreeLimits)
+    link: UnitreeLinkOptions = field(default_factory=UnitreeLinkOptions)
+    remote: RemoteOptions = field(default_factory=RemoteOptions)
+    node: UnitreeNodeOptions = field(default_factory=UnitreeNodeOptions)
+
+
+@dataclass(frozen=True)
 class GazeboBridgeNodeConfig:
     """Parameters of the node of the bridge to Gazebo."""
 
@@ -365,6 +403,7 @@ CONFIGURATIONS = {
     "controller": ControllerNodeConfig(),
     "simulator": SimulatorNodeConfig(),
     "bridge": BridgeNodeConfig(),
+    "unitree": UnitreeNodeConfig(),
     "gazebo_bridge": GazeboBridgeNodeConfig(),
     "drives": DrivesNodeConfig(),
     "driver": DriverNodeConfig(),

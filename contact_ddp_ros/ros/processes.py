@@ -19,12 +19,19 @@ import yaml
 from contact_ddp_ros.base.errors import NodeError
 from contact_ddp_ros.base.process import END_WITH_STDIN
 from contact_ddp_ros.plants.lcm.codec import ROBOT_EMULATOR
+from contact_ddp_ros.plants.unitree.config import UNITREE_EMULATOR
 
 _PATIENCE = 5.0
 """Time that a node gets to end after a request before it is killed [s]."""
 
 _MODULES = {"bridge": "contact_ddp_ros.ros.lcm_bridge_node"}
 """Modules of the nodes that are not called like them."""
+
+_EMULATORS = {
+    ROBOT_EMULATOR: "contact_ddp_ros.plants.lcm.emulator",
+    UNITREE_EMULATOR: "contact_ddp_ros.plants.unitree.emulator",
+}
+"""Modules of the emulators."""
 
 _ONE_OF_A_KIND = ("planner", "controller", "simulator")
 """Nodes that look for another one of their kind."""
@@ -68,10 +75,10 @@ class NodeProcesses:
         module = "contact_ddp_ros.ros.composed_node"
         return self._start(" + ".join(parameters), module, [robot, "--ros-args", "--params-file", str(file)])
 
-    def start_emulator(self, parameters: Mapping[str, Any]) -> int:
-        """Start the robot emulator, which is not a ROS node, with parameters by dotted name; returns its process id."""
-        file = self._parameter_file({ROBOT_EMULATOR: parameters})
-        return self._start(ROBOT_EMULATOR, "contact_ddp_ros.plants.lcm.emulator", ["--params-file", str(file)])
+    def start_emulator(self, name: str, parameters: Mapping[str, Any]) -> int:
+        """Start a robot emulator, which is not a ROS node, with parameters by dotted name; returns its process id."""
+        file = self._parameter_file({name: parameters})
+        return self._start(name, _EMULATORS[name], ["--params-file", str(file)])
 
     def _parameter_file(self, parameters: Mapping[str, Mapping[str, Any]]) -> Path:
         """A file with the parameters of each node."""

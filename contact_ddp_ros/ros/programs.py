@@ -55,6 +55,11 @@ def lcm_bridge_node() -> int:
     return run("contact_ddp_ros.ros.lcm_bridge_node")
 
 
+def unitree_node() -> int:
+    """The bridge to a robot of Unitree."""
+    return run("contact_ddp_ros.ros.unitree_node")
+
+
 def gazebo_bridge_node() -> int:
     """The bridge to Gazebo."""
     return run("contact_ddp_ros.ros.gazebo_bridge_node")
@@ -83,6 +88,11 @@ def composed_node() -> int:
 def robot_emulator() -> int:
     """A robot that speaks LCM, where there is none."""
     return run("contact_ddp_ros.plants.lcm.emulator")
+
+
+def unitree_emulator() -> int:
+    """A robot that speaks Unitree's messages, where there is none."""
+    return run("contact_ddp_ros.plants.unitree.emulator")
 
 
 def prepare_bringup() -> int:

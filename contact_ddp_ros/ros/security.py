@@ -62,6 +62,7 @@ class Role:
         serves: services of the table.
         managed: whether it has a lifecycle.
         others: further topics that it publishes.
+        asks: services that it calls.
     """
 
     node: str
@@ -70,6 +71,11 @@ class Role:
     serves: tuple[Service, ...] = ()
     managed: bool = False
     others: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+
+
+def _names(entries: Iterable[Topic | Service]) -> list[str]:
+    return [entry.name for entry in entries]
 
 
 _STATES = (io.ODOM, io.JOINT_STATES)
@@ -132,6 +138,13 @@ ROLES = {
         subscribes=(io.JOINT_COMMAND, io.CONTACTS, io.CLOCK),
         serves=(io.PAUSE,),
     ),
+    "unitree": Role(
+        "unitree",
+        publishes=(io.JOINT_STATES, io.IMU, io.EXECUTION, io.CMD_VEL, io.CLOCK, io.RECORD, io.DIAGNOSTICS),
+        subscribes=(io.JOINT_COMMAND, io.CLOCK),
+        serves=(io.PAUSE, io.RELEASE, io.RESTORE),
+        asks=(*_names((io.STAND, io.MOVE, io.DAMP, io.RECOVER)), "planner/set_parameters_atomically"),
+    ),
     "gazebo_bridge": Role(
         "gazebo_bridge",
         publishes=(*_STATES, io.IMU, io.CLOCK, io.REAL_TIME_FACTOR, io.DIAGNOSTICS),
@@ -179,6 +192,8 @@ def _add_node(profile: ElementTree.Element, role: Role) -> None:
     _allow(profile, "topic", "publish", said)
     _allow(profile, "topic", "subscribe", _names(role.subscribes))
     _allow(profile, "service", "reply", (*_names(role.serves), *(f"~/{name}" for name in own)))
+    if role.asks:
+        _allow(profile, "service", "request", role.asks)
 
 
 def _add_operator(profile: ElementTree.Element) -> None:
@@ -201,7 +216,3 @@ def _allow(profile: ElementTree.Element, kind: str, verb: str, names: Iterable[s
         ElementTree.SubElement(group, kind).text = name
         if name in _OWN_IN_NAMESPACE and profile.get("ns") != "/":
             ElementTree.SubElement(group, kind).text = name.removeprefix("/")
-
-
-def _names(entries: Iterable[Topic | Service]) -> list[str]:
-    return [entry.name for entry in entries]

@@ -26,14 +26,15 @@ from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 from contact_ddp_ros.base.parameter_file import check_sections, load_yaml
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.plants.unitree.config import UNITREE_ROBOT
 
 TRUE, ESTIMATED = STATES = ("true", "estimated")
 """Source of the state that planner and controller get: the simulator's truth with errors, or the state estimator."""
 
-BACKENDS = ("mujoco", "lcm")
-"""Backends of the demo's nodes: a simulator, or a robot emulator behind the robot's own LCM link."""
+BACKENDS = ("mujoco", "lcm", "unitree")
+"""Backends of the demo's nodes: a simulator, or a robot emulator behind a robot's own messages."""
 
-SECTIONS = ("planner", "controller", "simulator", "bridge", "gazebo_bridge", "drives", "driver", "estimator")
+SECTIONS = ("planner", "controller", "simulator", "bridge", "unitree", "gazebo_bridge", "drives", "driver", "estimator")
 """Nodes whose parameters a run may change: their names, and those of the sections of a parameter file."""
 
 OTHER_NODES = ("frames", "robot_state_publisher", "joy_node", "joy_teleop", "rviz2")
@@ -213,7 +214,7 @@ class RunOptions:
     backend: str = parameter(
         BACKENDS[0],
         choices=BACKENDS,
-        description="of the nodes: lcm goes through the bridge to the robot, with an emulator of the robot",
+        description="of the nodes: lcm or unitree goes through the bridge to such a robot, with an emulator of it",
         option=Option("nodes"),
     )
     composed: bool = parameter(
@@ -305,6 +306,8 @@ class RunOptions:
             object.__setattr__(self, "gaits", tuple(changes) or self.gaits)
         for name, spec in OPTIONS.items():
             object.__setattr__(self, name, check(spec, getattr(self, name)))
+        if self.backend == "unitree" and self.robot == DEFAULT_ROBOT:
+            object.__setattr__(self, "robot", UNITREE_ROBOT)
         require(isinstance(self.overrides, Mapping), f"overrides are {self.overrides!r}; allowed: values by name")
         require(
             self.backend != "lcm" or self.robot == DEFAULT_ROBOT,
@@ -320,7 +323,8 @@ class RunOptions:
                 section in SECTIONS and bool(parameter),
                 f"parameter {name!r} has no known section; write SECTION.NAME, {did_you_mean(section, SECTIONS)}",
             )
-            require(section != "bridge" or self.backend == "lcm", f"parameter {name!r} needs the backend lcm")
+            backend = {"bridge": "lcm", "unitree": "unitree"}.get(section, self.backend)
+            require(self.backend == backend, f"parameter {name!r} needs the backend {backend}")
         for target, value in self._short().items():
             if self.overrides.get(target, value) != value:
                 raise ParameterError(
