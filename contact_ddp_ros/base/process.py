@@ -24,8 +24,9 @@ import ctypes
 import gc
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,3 +209,36 @@ def _lock_memory() -> str:
     if libc.mlockall(_LOCK_NOW | _LOCK_LATER | _LOCK_ON_FAULT) == 0:
         return "memory locked"
     return f"memory not locked ({os.strerror(ctypes.get_errno())}; see memlock in limits.conf)"
+
+
+class HelperProcess:
+    """Process that acts once its parent has ended for any reason: when its standard input closes."""
+
+    def __init__(self, module: str, arguments: Sequence[str], timeout: float = 5.0) -> None:
+        """Start a module of this package; `timeout`: time that it gets to end [s]."""
+        root = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        self._timeout = timeout
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # a Ctrl-C is the parent's to pass on
+        )
+
+    def tell(self, data: bytes) -> None:
+        """Write to its standard input."""
+        if self._child.stdin is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._child.stdin.fileno(), data)
+
+    def close(self) -> None:
+        """Have it act and end."""
+        if self._child.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._child.stdin.close()
+        try:
+            self._child.wait(self._timeout)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()

@@ -196,7 +196,7 @@ class SafetyConfig:
         high=1.0,
         unit="s",
         description="time beyond the position margin that is a fault while the robot moves; at once from 5 times the "
-        "margin on, or where it stands",
+        "margin on, or where it stands. While it gets up a joint may come back from where it lay",
     )
     velocity_factor: float = parameter(
         1.2, low=0.1, high=5.0, description="largest measured joint velocity, as a multiple of its limit"

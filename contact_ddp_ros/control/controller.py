@@ -287,7 +287,10 @@ class Controller:
         moving = self.mode in (ControlMode.MOVE, ControlMode.MOTION)
         may_lie = self.mode in (ControlMode.RECOVER, ControlMode.MOTION)
         ground, torques = self.estimator.ground, self._torques
-        finding = self._supervisor.state(state, now, ground, may_lie=may_lie, moving=moving, torques=torques)
+        rising = self.mode is ControlMode.STAND and not self.standing
+        finding = self._supervisor.state(
+            state, now, ground, may_lie=may_lie, moving=moving, rising=rising, torques=torques
+        )
         if finding is not None or state is None:
             return state, finding
         state = self._anchored(state) if self.anchor.believes(state) else state

@@ -108,6 +108,8 @@ _BEYOND_RETURN = 1.9
 """Tilt over its limit that is a fault at once."""
 _STOPS = 5.0
 """Excess over a joint's margin, in margins, that a stop may yield to a thrown leg; further is a fault at once."""
+_YIELD = 0.5
+"""Excess over that of a joint that lies on its stop, in margins, while the robot gets up."""
 _PAIR = nb.types.UniTuple(nb.float64, 2)
 _TORQUE_SLACK = 1e-6
 """Rounding allowed in the sum of feedforward and drive torque, relative to the limit."""
@@ -133,6 +135,8 @@ class Supervisor:
         """Time since which the trunk is tilted beyond its limits [s]."""
         self._beyond_since: float | None = None
         """Time since which a joint is beyond its range and the margin [s]."""
+        self._beyond_at_rest = 0.0
+        """By how much one was when the robot last neither moved nor got up [rad]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
     def state(
@@ -143,11 +147,13 @@ class Supervisor:
         *,
         may_lie: bool = False,
         moving: bool = False,
+        rising: bool = False,
         torques: Array | None = None,
     ) -> SafetyViolation | None:
         """The first thing wrong with a state at time `now` [s] above a ground, level by default; or None.
 
-        One that `may_lie` may have any tilt, and one that is `moving` may come back from more than the limits.
+        One that `may_lie` may have any tilt, one that is `moving` may come back from more than the limits, and one that
+        is `rising` may do so with its joints, which lying on their stops have left them.
         `torques` (12,) are those commanded at the last state [N m]; none by default.
         """
         if state is None:
@@ -156,10 +162,11 @@ class Supervisor:
         lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
             self._tilted_since = self._beyond_since = None
+            self._beyond_at_rest = 0.0
             self._fast_since = self._never
             return None
         torques = np.zeros(len(self._lower)) if torques is None else torques
-        return self._first_finding(state, now, lean, tilts, moving, torques)
+        return self._first_finding(state, now, lean, tilts, moving, rising, torques)
 
     def _is_fine(self, state: RobotState, now: float, lean: _Pair, tilts: _Pair) -> bool:
         """All checks of a state at once, compiled; what exactly is wrong is for the ones below to say."""
@@ -181,14 +188,14 @@ class Supervisor:
         )
 
     def _first_finding(
-        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool, torques: Array
+        self, state: RobotState, now: float, lean: _Pair, tilts: _Pair, moving: bool, rising: bool, torques: Array
     ) -> SafetyViolation | None:
         return (
             self._state_size(state)
             or self._state_finite(state)
             or self._state_age(state.time, now)
             or self._tilt(state, now, lean, tilts, self.config.tilt_time if moving else 0.0)
-            or self._joint_positions(state, now, self.config.position_time if moving else 0.0)
+            or self._joint_positions(state, now, moving, rising)
             or self._trunk_velocity(state)
             or self._joint_velocities(state, torques)
         )
@@ -255,8 +262,8 @@ class Supervisor:
         text = f"{('roll', 'pitch')[worst]} is {angles[worst]:.2f} rad; allowed: ±{tilts[worst]:.2f}{where}{longer}"
         return SafetyViolation(ViolationKind.TILT, text)
 
-    def _joint_positions(self, state: RobotState, now: float, position_time: float) -> SafetyViolation | None:
-        """Beyond the range for too long, or further than any stop gives way."""
+    def _joint_positions(self, state: RobotState, now: float, moving: bool, rising: bool) -> SafetyViolation | None:
+        """Beyond the range for too long or going there while it gets up, or further than any stop gives way."""
         q = state.joint_positions
         beyond = np.maximum(self._lower - q, q - self._upper)
         joint = int(np.argmax(beyond))
@@ -264,7 +271,11 @@ class Supervisor:
             self._beyond_since = None
             return None
         since = self._beyond_since = _earlier(self._beyond_since, now)
-        if beyond[joint] < (_STOPS - 1.0) * self.config.position_margin and now - since < position_time:
+        returns = moving and now - since < self.config.position_time
+        if not moving and not rising:
+            self._beyond_at_rest = float(beyond[joint])
+        returns |= rising and bool(beyond[joint] < self._beyond_at_rest + _YIELD * self.config.position_margin)
+        if returns and beyond[joint] < (_STOPS - 1.0) * self.config.position_margin:
             return None
         text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "
         return SafetyViolation(ViolationKind.JOINT_POSITION, f"{text}{self._upper[joint]:.2f}")

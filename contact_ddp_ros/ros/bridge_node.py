@@ -6,9 +6,9 @@ goes on sending at the same rate, and after a while it sends damping (:mod:`cont
 it publishes no state for a moment, so that the controller finds its states stale and damps as well: both are armed
 again by one request to stand.
 
-With `use_sim_time` the robot is an emulator that sends its own clock; stamps and `/clock` are then that clock's, and
-its records are passed on. In lock-step, which needs that clock, the emulator waits for the targets that carry the stamp
-of its state. Time is held by sending nothing.
+With `use_sim_time` the robot is a simulated one that sends its own clock; stamps and `/clock` are then that clock's,
+and an emulator's records are passed on. In lock-step, which needs that clock, the emulator waits for the targets that
+carry the stamp of its state. Time is held by sending nothing.
 """
 
 import time as clock
@@ -135,15 +135,19 @@ class BridgeNode(RobotNode):
         except Exception as error:  # noqa: BLE001  (handed to the main thread, which ends in damping)
             self._failure = error
 
-    def _on_tick(self, record: TickRecord) -> None:
-        """The emulator's time: where it is to hold, it holds already when anybody learns of it and may release it."""
-        again = self._tick == record.state.time
-        self._tick = record.state.time
+    def _on_tick(self, now: float, record: TickRecord | None) -> None:
+        """The simulated time [s], and what only an emulator knows of it.
+
+        Where it is to hold, it holds already when anybody learns of it and may release it.
+        """
+        again = self._tick == now
+        self._tick = now
         self._hold_at(self._tick)
         if again or self._tick - self._told_clock >= _CLOCK_PERIOD - 1e-9:
             self._told_clock = self._tick
             self._clock.publish(Clock(clock=to_stamp(self._tick)))
-        self._records.keep(record, again)
+        if record is not None:
+            self._records.keep(record, again)
 
     def _publish(self, state: RobotState, torques: Any, imu: ImuSample | None) -> None:
         now, tripped = self._now(), self._guard.tripped

@@ -22,6 +22,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 
 from contact_ddp_ros.base.errors import MessageError, ParameterError
+from contact_ddp_ros.base.process import HelperProcess
 from contact_ddp_ros.plants.driver_streams import Joined, JoinedStreams
 from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES, N_JOINTS
@@ -32,7 +33,6 @@ from contact_ddp_ros.robot.straight_legs import JointMap
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import imu_message, imu_sample, stamp_message, time_ns
 from contact_ddp_ros.ros.driver_commands import CommandForm, DriverCommands
-from contact_ddp_ros.ros.last_efforts import LastEfforts
 from contact_ddp_ros.ros.loop_messages import CommandReader, StateWriter, stamp_misfit
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import DriverNodeConfig, DriverOptions
@@ -96,7 +96,7 @@ class DriverNode:
         self._joint_states, self._imu, self._odometry = (
             publisher(node, topic) for topic in (io.JOINT_STATES, io.IMU, io.ODOM)
         )
-        self._last = LastEfforts(json.dumps(asdict(form)), arguments, "contact_ddp_ros.ros.driver_commands")
+        self._last = HelperProcess("contact_ddp_ros.ros.driver_commands", [json.dumps(asdict(form)), *arguments])
         self._commands = DriverCommands(node, form)
         self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command, raw=True)

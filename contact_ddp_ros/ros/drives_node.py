@@ -18,13 +18,14 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.base.process import HelperProcess
 from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import from_stamp, joint_command, joint_motion
-from contact_ddp_ros.ros.last_efforts import EffortPublishers, LastEfforts
+from contact_ddp_ros.ros.last_efforts import EffortPublishers
 from contact_ddp_ros.ros.monitor import Recent
 from contact_ddp_ros.ros.node_config import DrivesNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters, fitted
@@ -63,7 +64,7 @@ class DrivesNode:
         )
         self._now = -np.inf
         self._refused, self._recent = 0, Recent()
-        self._last_efforts = LastEfforts(config.node.output, arguments)
+        self._last_efforts = HelperProcess("contact_ddp_ros.ros.last_efforts", [config.node.output, *arguments])
         self._efforts = EffortPublishers(node, config.node.output)
         self._inlet = Receiver(node)
         self._inlet.subscribe(io.JOINT_COMMAND, self._on_command)

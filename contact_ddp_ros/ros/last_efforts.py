@@ -6,15 +6,11 @@ In gz_ros2_control and ros_gz_bridge efforts do not expire: the last one acts fo
 drives node has publishers of its own and waits until its standard input, a pipe from that node, closes.
 """
 
-import contextlib
-import os
 import signal
-import subprocess
 import sys
 import time as clock
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import rclpy
@@ -33,9 +29,6 @@ NAME = "drives_last_efforts"
 _REPEATS, _BREATH = 5, 0.05
 """Number of zero efforts at the end, and time after each [s]: efforts need not be reliable."""
 
-_END = 5.0
-"""Time that the helper gets to end [s]."""
-
 
 class EffortPublishers:
     """Efforts to all joints: one message for a group of them (`group`), or one for each (`joints`)."""
@@ -51,32 +44,6 @@ class EffortPublishers:
             return
         for one, effort in zip(self.publishers, efforts.tolist(), strict=True):
             one.publish(Float64(data=effort))
-
-
-class LastEfforts:
-    """The parent's handle of the helper process."""
-
-    def __init__(self, option: str, arguments: Sequence[str], module: str = __name__) -> None:
-        """Start a module with its option; `arguments` of the parent, for its namespace and remappings."""
-        root = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", module, option, *arguments],
-            stdin=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # a Ctrl-C is the parent's to pass on
-        )
-
-    def close(self) -> None:
-        """Have it send zero efforts and end."""
-        if self._child.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._child.stdin.close()
-        try:
-            self._child.wait(_END)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

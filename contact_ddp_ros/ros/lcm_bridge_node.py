@@ -93,7 +93,8 @@ class LcmBridgeNode(BridgeNode):
     def _on_tick_frame(self, data: bytes) -> None:
         tick = decode(data, [EMULATOR_TICK])
         self._frames.forget()
-        self._on_tick(_tick_record(tick))
+        record = _tick_record(tick)
+        self._on_tick(record.state.time, record)
 
     def _on_targets(self, data: bytes) -> None:
         """Everybody on the link hears everybody: targets that are not ours are a second commander's."""

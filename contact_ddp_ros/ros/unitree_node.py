@@ -21,8 +21,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.base.errors import LinkError
+from contact_ddp_ros.base.process import HelperProcess
 from contact_ddp_ros.plants.unitree.conventions import Measurement, UnitreeConventions
-from contact_ddp_ros.plants.unitree.last_commands import LastCommands
+from contact_ddp_ros.plants.unitree.last_commands import ARMED, DISARMED
 from contact_ddp_ros.plants.unitree.link import LOW_CMD_TOPIC, LOW_STATE_TOPIC, TICK_TOPIC, UnitreeLink
 from contact_ddp_ros.plants.unitree.messages import EMULATOR_TICK, LOW_CMD, LOW_STATE
 from contact_ddp_ros.plants.unitree.motion_service import MotionService
@@ -66,6 +67,9 @@ _DISCOVERY = {True: 0.3, False: 3.0}
 _REST_TIME, _REST_SPEED, _REST_RATE = 0.5, 0.3, 0.1
 """Rest: for how long [s], and below which speeds of joints and trunk [rad/s]."""
 
+_HELPER_TIME = 3.5
+"""Time that the helper that damps gets to end [s]."""
+
 _UNKNOWN = "nobody knows yet whether the robot's own motion service moves it"
 
 
@@ -88,6 +92,9 @@ class UnitreeNode(BridgeNode):
         self._asking = Lock()
         self._released = "normal"
         self._strangers = 0
+        self._armed = DISARMED
+        self._emulated = False
+        """Flag of an emulator's tick that has come: a simulator of others tells its time by the state alone."""
         self._execution: str | None = None
         super().__init__(node, UnitreeNodeConfig())
 
@@ -102,7 +109,8 @@ class UnitreeNode(BridgeNode):
         self._command = self._link.publisher(LOW_CMD_TOPIC, LOW_CMD)
         self._service = MotionService(self._link)
         damping = JointCommand.damping(self._robot.n_joints), config.drive.gains(len(FOOT_NAMES))
-        self._last = LastCommands(config.link, self._conventions.command(*damping))
+        last = config.link.interface, str(config.link.chosen_domain), self._conventions.command(*damping).hex()
+        self._last = HelperProcess("contact_ddp_ros.plants.unitree.last_commands", last, _HELPER_TIME)
         self._executions = publisher(node, io.EXECUTION)
         self._speeds = publisher(node, io.CMD_VEL)
         self._asked = {one: node.create_client(one.type, one.name) for one in ASKS.values()}
@@ -136,19 +144,23 @@ class UnitreeNode(BridgeNode):
         self._joints.publish(self._writer.joint_states(time_ns(state.time), state, torques))
 
     def _on_state(self, data: bytes) -> None:
-        if self._simulated and self._tick is None:
-            return
+        if self._simulated and not self._emulated:
+            now = 1e-3 * int(LOW_STATE.decode(data)["tick"])
+            if now == self._tick:
+                return  # a simulator that is slower than its thread of messages
+            self._on_tick(now, None)
         try:
             self._measured = self._conventions.measurement(data, self._stamp())
         except LinkError as error:
             self._refuse(f"message refused: {error}")
 
     def _on_tick_message(self, data: bytes) -> None:
-        tick = EMULATOR_TICK.decode(data)
+        tick, self._emulated = EMULATOR_TICK.decode(data), True
         state = RobotState(1e-9 * float(tick["time_ns"]), **{name: tick[name].copy() for name in STATE_PARTS})
         forces = tick["contact_forces"].reshape(len(FOOT_NAMES), -1)
         wall, late = float(tick["wall_time"]), bool(tick["late"])
-        self._on_tick(TickRecord(state, tick["torques"].copy(), tick["foot_heights"].copy(), forces, wall, late))
+        record = TickRecord(state, tick["torques"].copy(), tick["foot_heights"].copy(), forces, wall, late)
+        self._on_tick(state.time, record)
 
     def _on_stranger(self, _data: bytes) -> None:
         self._strangers += 1
@@ -214,14 +226,20 @@ class UnitreeNode(BridgeNode):
         """Nothing is sent while the robot's own service moves it: the two would take turns."""
         if self._mode != "":
             self._strangers = 0
-            self._last.arm(armed=False)
+            self._arm(DISARMED)
             return
         if self._strangers:
             self._strangers = 0
             self._guard.trip("somebody else sends motor commands, too", now)
             command, gains = self._guard.targets(now)
-        self._last.arm(armed=True)
+        self._arm(ARMED)
         self._command(self._conventions.command(command, gains, self._guard.stamp if self._simulated else None))
+
+    def _arm(self, word: bytes) -> None:
+        """Tell the helper whether this node commands the robot."""
+        if word != self._armed:
+            self._armed = word
+            self._last.tell(word)
 
     def _watch_service(self, stop: Event) -> None:
         """The thread that asks again and again whether the robot's own service moves it."""

@@ -48,7 +48,7 @@ NAMES = {
 }  # fmt: skip
 TRANSPORTS = ["FASTDDS_BUILTIN_TRANSPORTS", "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"]
 SIMULATED = ["mujoco", "gazebo"]
-BACKENDS = [*SIMULATED, "lcm"]
+BACKENDS = [*SIMULATED, "lcm", "unitree"]
 
 
 class Said:
@@ -359,6 +359,48 @@ def test_a_parameter_file_that_is_none_ends_the_launch(launch: Launch, tmp_path:
     with pytest.raises(Exception, match=r"mine\.yaml") as caught:
         launch(params_file=str(file))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, None), ({"interface": "eth7"}, "eth7")])
+@pytest.mark.parametrize(("backend", "node"), [("lcm", "lcm_bridge_node"), ("unitree", "unitree_node")])
+def test_the_interface_to_a_robot_is_an_argument(
+    launch: Launch, backend: str, node: str, given: dict[str, str], expected: str | None
+) -> None:
+    model = {"model": "go2"} if backend == "unitree" else {}
+    nodes = launch.nodes(backend=backend, **model, **given)
+    assert nodes[node].parameters.get("link.interface") == expected
+    assert not nodes[node].parameters["use_sim_time"]
+
+
+@pytest.mark.parametrize(
+    ("given", "emulated"),
+    [
+        ({"interface": "lo", "model": "go2", "emulator": "auto"}, True),
+        ({"interface": "lo", "model": "go2", "emulator": "false"}, False),
+        ({"interface": "eth7", "model": "my.urdf", "emulator": "auto"}, False),
+        ({"interface": "eth7", "model": "go2", "emulator": "true"}, True),
+    ],
+)
+def test_a_go2_is_brought_up_with_its_emulator_unless_there_is_a_robot(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], emulated: bool
+) -> None:
+    monkeypatch.setattr(sys.modules["launch.actions"], "IncludeLaunchDescription", type("Include", (Said,), {}), False)
+    sources = ModuleType("launch.launch_description_sources")
+    sources.PythonLaunchDescriptionSource = type("Source", (Said,), {})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, sources.__name__, sources)
+    spec = importlib.util.spec_from_file_location("go2_launch_file", LAUNCH_FILE.with_name("go2.launch.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    declared = module.generate_launch_description().arguments[0]
+    defaults = {one.name: one.options["default_value"] for one in declared if one.kind == "DeclareLaunchArgument"}
+    assert defaults == {"interface": "lo", "model": "go2", "emulator": "auto"}
+    include, *rest = declared[-1].options["function"](given)
+    assert include.arguments[0].arguments[0] == str(LAUNCH_FILE)
+    passed = dict(include.options["launch_arguments"])
+    assert passed == {"backend": "unitree", "interface": given["interface"], "model": given["model"]}
+    assert set(passed) <= set(launch.defaults), "arguments of bringup.launch.py"
+    assert [one.options["executable"] for one in rest] == ["unitree_emulator"] * emulated
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

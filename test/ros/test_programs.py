@@ -35,9 +35,11 @@ def test_every_node_is_installed_under_its_own_name(monkeypatch: pytest.MonkeyPa
         assert os.access(ROOT / "scripts" / name, os.X_OK)
         assert getattr(programs, function)() == 0
     nodes = {path.stem for path in (ROOT / "contact_ddp_ros" / "ros").glob("*_node.py")} - {
-        "plant_node"
+        "plant_node",
+        "bridge_node",
     }  # what others derive from
-    others = {"contact_ddp_ros.plants.lcm.emulator", "contact_ddp_ros.ros.bringup"}
+    emulators = {f"contact_ddp_ros.plants.{room}.emulator" for room in ("lcm", "unitree")}
+    others = {*emulators, "contact_ddp_ros.ros.bringup"}
     assert set(ran) == {f"contact_ddp_ros.ros.{node}" for node in nodes} | others
     assert all(callable(importlib.import_module(module).main) for module in ran)
 

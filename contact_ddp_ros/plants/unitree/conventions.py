@@ -78,6 +78,9 @@ class UnitreeConventions:
         self._names, self._signs, self._zeros = joints.names, joints.signs, joints.zeros
         self._rotation, origin = joints.root
         self._place = origin + self._rotation @ np.array(imu_place)
+        x, y, z = self._place.tolist()
+        self._cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        """Matrix M of the place r with a x r = a M."""
         self._gyro: tuple[float, Array] | None = None
         self._has_checksum = False
 
@@ -186,4 +189,5 @@ class UnitreeConventions:
         turning = np.zeros(3)
         if before is not None and 0.0 < stamp - before[0] < _LONGEST_STEP:
             turning = (rate - before[1]) / (stamp - before[0])
-        return np.cross(turning, self._place) + np.cross(rate, np.cross(rate, self._place))
+        place = self._place
+        return turning @ self._cross + (rate @ place) * rate - (rate @ rate) * place  # a x r + w x (w x r)

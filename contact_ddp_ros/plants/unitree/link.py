@@ -135,6 +135,7 @@ def _idl(kind: Any) -> Any:
     made.__init__ = _keep
     made.serialize = lambda self, *_, **__: self.encoding
     made.deserialize = classmethod(lambda cls, data, *_, **__: cls(data))
+    made.deserialize_key = classmethod(lambda cls, *_, **__: cls(b""))  # of a writer that has left
     return made
 
 

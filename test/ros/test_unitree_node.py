@@ -1,0 +1,342 @@
+"""The bridge to a robot of Unitree as a process: states in, motor commands out, damping at every exit."""
+
+import gc
+import signal
+import time as clock
+from collections.abc import Callable, Iterator
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist
+from rclpy.executors import SingleThreadedExecutor
+from ros_graph import PATIENCE, NodeMaker
+from sensor_msgs.msg import Imu, JointState
+from std_srvs.srv import Trigger
+
+from contact_ddp_ros.plants.unitree.config import UnitreeLinkOptions
+from contact_ddp_ros.plants.unitree.conventions import UnitreeConventions
+from contact_ddp_ros.plants.unitree.link import LOW_CMD_TOPIC, LOW_STATE_TOPIC, UnitreeLink
+from contact_ddp_ros.plants.unitree.messages import LOW_CMD, LOW_STATE, checksum
+from contact_ddp_ros.plants.unitree.motion_service import MotionServiceEmulator
+from contact_ddp_ros.plants.unitree.remote import Handset
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand
+from contact_ddp_ros.ros import interfaces as io
+from contact_ddp_ros.ros.conversions import from_stamp, joint_command_message, to_stamp
+from contact_ddp_ros.ros.demo import run_demo
+from contact_ddp_ros.ros.processes import NodeProcesses
+from contact_ddp_ros.ros.runtime import publisher, subscribe
+from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
+from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
+
+ROBOT = load_robot("go2")
+N = ROBOT.n_joints
+STATE = ROBOT.standing_state()
+STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
+DAMPING = JointCommand.damping(N)
+GAINS = DriveGains(np.full(N, 40.0), np.full(N, 1.0), np.full(N, 2.0))
+
+
+class Robot:
+    """Plays the robot on one side of the bridge and the controller on the other."""
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: UnitreeLinkOptions) -> None:
+        self.options, self.executor = options, executor
+        self.link, self.conventions = UnitreeLink(options), UnitreeConventions(ROBOT, (0.0, 0.0, 0.0))
+        self.link.subscribe(LOW_CMD_TOPIC, LOW_CMD, lambda data: self.commands.append(LOW_CMD.decode(data)))
+        self._tell = self.link.publisher(LOW_STATE_TOPIC, LOW_STATE)
+        self.commands: list[Any] = []
+        self.changes: dict[str, Any] = {}
+        self.handset, self.time = Handset(), 0.0
+        self.sending, self.ended = Event(), Event()
+        self.node = make_node("controller_side")
+        executor.add_node(self.node)
+        self.joints: list[JointState] = []
+        self.imu: list[Imu] = []
+        self.speeds: list[Twist] = []
+        self.executions: list[str] = []
+        self.reports: list[str] = []
+        subscribe(self.node, io.JOINT_STATES, self.joints.append)
+        subscribe(self.node, io.IMU, self.imu.append)
+        subscribe(self.node, io.CMD_VEL, self.speeds.append)
+        subscribe(self.node, io.EXECUTION, lambda message: self.executions.append(message.data))
+        subscribe(self.node, io.DIAGNOSTICS, self._on_report)
+        self.command = publisher(self.node, io.JOINT_COMMAND)
+        self._threads = [Thread(target=one, daemon=True) for one in (self._speak, self._listen)]
+        for thread in self._threads:
+            thread.start()
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        self.reports += [one.message for one in message.status if one.name == "/unitree"]
+
+    def _speak(self) -> None:
+        while not self.ended.wait(0.005):
+            if self.sending.is_set():
+                self.time += 0.005
+                sample = ImuSample(self.time, np.zeros(3), np.array([0.0, 0.0, 9.81]))
+                data = self.conventions.state(STATE, np.linspace(-5.0, 5.0, N), sample, self.handset.encode())
+                record = LOW_STATE.decode(data)
+                for name, value in self.changes.items():
+                    part, _, field = name.partition("__")
+                    if field:
+                        record[part][field] = value
+                    else:
+                        record[part] = value
+                record["crc"] = self.changes.get("crc", checksum(record))
+                self._tell(LOW_STATE.encode(record))
+
+    def _listen(self) -> None:
+        while not self.ended.is_set():
+            self.link.receive(0.05)
+
+    def close(self) -> None:
+        self.ended.set()
+        for thread in self._threads:
+            thread.join(5.0)
+
+    def until(self, condition: Callable[[], bool], repeat: JointCommand | None = None) -> None:
+        """Let messages come until the condition holds, commanding `repeat` all the while."""
+        deadline = clock.monotonic() + PATIENCE
+        while not condition():
+            assert clock.monotonic() < deadline, "nothing happened"
+            if repeat is not None:
+                self.command.publish(joint_command_message(repeat, to_stamp(clock.time())))
+            self.executor.spin_once(timeout_sec=0.002)
+
+    def until_next(self, condition: Callable[[Any], bool], repeat: JointCommand | None = None) -> None:
+        """Until a motor command comes that fulfils a condition."""
+        self.commands.clear()
+        self.until(lambda: any(map(condition, list(self.commands))), repeat)
+
+    def enable(self) -> None:
+        """Have the bridge follow commands; of commands in quick succession it may only see the newest."""
+        self.sending.set()
+        self.until(lambda: len(self.joints) > 0 and len(self.commands) > 0)
+        self.commands.clear()
+        while all(map(damps, list(self.commands))):
+            for command in (DAMPING, STAND):
+                count = len(self.commands)
+                self.until(lambda count=count: len(self.commands) > count + 20, command)
+
+    def call(self, name: str) -> Trigger.Response:
+        """Answer of a service."""
+        client = self.node.create_client(Trigger, name)
+        assert client.wait_for_service(PATIENCE)
+        future = client.call_async(Trigger.Request())
+        self.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        return future.result()
+
+
+def damps(record: Any) -> bool:
+    """True if a motor command only damps."""
+    motors = record["motor_cmd"]
+    return not (motors["kp"].any() or motors["tau"].any())
+
+
+@pytest.fixture
+def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
+    with NodeProcesses(loopback) as started:
+        yield started
+
+
+@pytest.fixture
+def robot(make_node: NodeMaker, executor: SingleThreadedExecutor, loopback: dict[str, str]) -> Iterator[Robot]:
+    made = Robot(make_node, executor, UnitreeLinkOptions(domain=100 + int(loopback["ROS_DOMAIN_ID"])))
+    yield made
+    made.close()
+    del made.link, made._tell
+    gc.collect()  # whoever is left on the link would be asked by the next test's node
+
+
+@pytest.fixture
+def bridge(processes: NodeProcesses, robot: Robot) -> Callable[..., NodeProcesses]:
+    def start(**parameters: object) -> NodeProcesses:
+        given = {"guard.command_timeout": 1.0, "guard.state_timeout": 1.0, "guard.soft_start": 0.0}
+        given |= {name.replace("__", "."): value for name, value in parameters.items()}
+        processes.start("unitree", {"link.domain": robot.options.domain, **given})
+        return processes
+
+    return start
+
+
+def says(robot: Robot, started: NodeProcesses, words: str, repeat: JointCommand | None = None) -> None:
+    """Wait until the bridge says this."""
+    try:
+        robot.until(lambda: words in started.log("unitree"), repeat)
+    except AssertionError:
+        pytest.fail(f"the bridge does not say {words!r} but: {started.log('unitree')}")
+
+
+def test_a_go2_stands_and_bounds_over_unitrees_messages_on_its_imu() -> None:
+    overrides = {"controller.stand.ramp_time": 0.2, "unitree.guard.soft_start": 0.1, **SENSOR_ERRORS}
+    options = RunOptions(duration=3.5, backend="unitree", overrides=overrides, speed=((0.0, 0.5),))
+    recording = run_demo(options, Recorder())
+    ticks = recording.ticks
+    np.testing.assert_allclose(np.diff(ticks["time"]), 0.002, atol=1e-9)
+    modes = [CONTROL_MODES[index].lower() for index in ticks["control_mode"]]
+    assert modes.count("move") > 1000
+    assert not [event for event in recording.events if event.fault]
+    late = ticks["time"] > 2.0
+    way = np.diff(ticks["position"][late][[0, -1], 0])[0]
+    assert way / np.ptp(ticks["time"][late]) == pytest.approx(0.5, rel=0.06), "by the emulator's truth"
+
+
+def test_states_come_with_unitrees_conventions_turned_into_ours(
+    robot: Robot, bridge: Callable[..., NodeProcesses]
+) -> None:
+    bridge(imu_place__x=0.0, imu_place__z=0.0)
+    began = clock.time()
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 20 and len(robot.imu) > 20)
+    stamps = [from_stamp(message.header.stamp) for message in robot.joints]
+    assert min(stamps) > began and (np.diff(stamps) > 0.0).all()
+    np.testing.assert_allclose(robot.joints[-1].position, STATE.joint_positions, atol=1e-6)
+    np.testing.assert_allclose(robot.joints[-1].effort, np.linspace(-5.0, 5.0, N), atol=1e-6)
+    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.81, abs=1e-5)
+
+
+def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    bridge()
+    robot.enable()
+    motors = robot.commands[-1]["motor_cmd"][:N]
+    expected = UnitreeConventions(ROBOT, (0.0, 0.0, 0.0)).commanded(LOW_CMD.encode(robot.commands[-1]))[0]
+    assert expected.positions is not None and motors["kp"].all()
+    np.testing.assert_allclose(expected.positions, STAND.positions, atol=1e-6)
+    assert int(robot.commands[-1]["crc"]) == checksum(robot.commands[-1])
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "hot motor": (
+        {"motor_state__temperature": np.where(np.arange(20) == 5, 90, 30)},
+        "the motor FL_calf_joint has 90 °C",
+    ),
+    "damaged": ({"crc": 7}, "no robot state for"),
+    "silent": ({}, "no robot state for"),
+    "stop of the handset": ({}, "the handset's stop, L2 and B"),
+    "second commander": ({}, "somebody else sends motor commands, too"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_ends_in_damping_until_the_controller_damps_too(
+    robot: Robot, bridge: Callable[..., NodeProcesses], fault: str
+) -> None:
+    started = bridge(guard__state_timeout=0.2)
+    robot.enable()
+    changes, words = FAULTS[fault]
+    robot.changes = changes
+    if fault == "silent":
+        robot.sending.clear()
+    if fault == "stop of the handset":
+        robot.handset = Handset(frozenset({"L2", "B"}))
+    if fault == "second commander":
+        other = UnitreeLink(robot.options).publisher(LOW_CMD_TOPIC, LOW_CMD)
+        deadline = clock.monotonic() + PATIENCE
+        while words not in started.log("unitree") and clock.monotonic() < deadline:
+            other(robot.conventions.command(STAND, GAINS))
+            robot.until(lambda: True, STAND)
+    says(robot, started, words, STAND)
+    robot.until_next(damps, STAND)
+    robot.changes, robot.handset = {}, Handset()
+    robot.sending.set()
+    count = len(robot.commands)
+    robot.until(lambda: len(robot.commands) > count + 20, STAND)
+    assert all(map(damps, robot.commands[count + 5 :])), "a trip is latched"
+    robot.enable()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., NodeProcesses], number: int) -> None:
+    started = bridge()
+    robot.enable()
+    before = len(robot.commands)
+    started.signal("unitree", number)
+    started.wait("unitree", PATIENCE)
+    robot.until(lambda: damps(robot.commands[-1]))
+    first = next(index for index, one in enumerate(robot.commands) if damps(one) and index > before)
+    robot.until(lambda: len(robot.commands) > first + 20)
+    assert all(map(damps, robot.commands[first:]))
+
+
+def test_nothing_is_sent_while_the_robots_own_service_moves_it(
+    robot: Robot, bridge: Callable[..., NodeProcesses]
+) -> None:
+    service = MotionServiceEmulator(robot.link, "normal")
+    bridge()
+    robot.sending.set()
+    robot.until(lambda: any("motion service 'normal' moves it" in one for one in robot.executions))
+    robot.until(lambda: len(robot.joints) > 50, STAND)
+    assert not robot.commands
+    robot.changes = {"motor_state__dq": np.where(np.arange(20) == 3, 2.0, 0.0)}
+    clock.sleep(0.2)
+    refused = robot.call("motion_service/release")
+    assert not refused.success and "must lie or stand still" in refused.message
+    robot.changes = {}
+    robot.until(lambda: robot.call("motion_service/release").success)
+    assert service.mode == ""
+    robot.until_next(damps)
+    robot.until(lambda: robot.executions[-1] == "")
+    robot.until(lambda: robot.call("motion_service/restore").success)
+    assert service.mode == "normal"
+    clock.sleep(0.2)
+    robot.commands.clear()
+    robot.until(lambda: len(robot.reports) > 0 and "'normal'" in robot.reports[-1], STAND)
+    assert not robot.commands
+    del service
+
+
+def test_sticks_drive_while_the_deadmans_button_is_held(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    bridge(remote__deadman="R1", remote__forward=1.5)
+    robot.handset = Handset(left=(0.0, 0.5))
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 100)
+    assert not robot.speeds
+    robot.handset = Handset(frozenset({"R1"}), (-1.0, 0.5), (0.5, 0.0))
+    robot.until(lambda: len(robot.speeds) > 0 and robot.speeds[-1].linear.x == 0.75)
+    assert (robot.speeds[-1].linear.y, robot.speeds[-1].angular.z) == (0.5, -0.5)
+    robot.handset = Handset(left=(0.0, 0.5))
+    robot.until(lambda: robot.speeds[-1].linear.x == 0.0)
+
+
+def test_buttons_ask_the_controller(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    asked: list[str] = []
+
+    def answer(name: str) -> Callable[[Trigger.Request, Trigger.Response], Trigger.Response]:
+        def answered(_request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            asked.append(name)
+            response.success, response.message = False, "not now"
+            return response
+
+        return answered
+
+    for service in (io.STAND, io.MOVE, io.RECOVER):
+        robot.node.create_service(service.type, service.name, answer(service.name))
+    started = bridge()
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 0)
+    for buttons, name in (({"select"}, "stand"), ({"start"}, "move"), ({"L1", "start"}, "recover")):
+        asked.clear()
+
+        def pressed(buttons: set[str] = buttons) -> bool:
+            robot.handset = Handset() if robot.handset.buttons else Handset(frozenset(buttons))
+            deadline = clock.monotonic() + 0.3
+            robot.until(lambda: bool(asked) or clock.monotonic() > deadline)
+            return bool(asked)
+
+        robot.until(pressed)
+        assert asked[0] == name
+    says(robot, started, "asked by the handset: not now")
+
+
+def test_an_empty_battery_keeps_the_robot_down_and_is_told(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    bridge()
+    robot.changes = {"bms_state__soc": 5}
+    robot.sending.set()
+    robot.until(lambda: any("the battery has 5 %" in one for one in robot.reports))
+    count = len(robot.commands)
+    robot.until(lambda: len(robot.commands) > count + 20, DAMPING)
+    robot.until(lambda: len(robot.commands) > count + 60, STAND)
+    assert all(map(damps, robot.commands[count:]))
