@@ -97,7 +97,7 @@ def test_the_metadata_names_what_the_package_needs(wheel: Path) -> None:
     base = {re.split(r"[<>~=;\s\[]", one)[0].lower() for one in needed if "extra ==" not in one}
     assert {"numpy", "scipy", "matplotlib", "mujoco", "pin", "casadi", "numba", "rich", "pyyaml", "imageio"} <= base
     assert not {"crocoddyl", "dask", "mypy", "pytest", "dartpy"} & base
-    assert {"ros", "bench", "test", "engines", "robots", "play", "docs", "export"} == set(
+    assert {"ros", "bench", "test", "engines", "robots", "unitree", "play", "docs", "export"} == set(
         metadata(wheel).get_all("Provides-Extra") or []
     )
     assert all(re.search(r"==\d+\.\d+|<\d+", one) for one in needed), "the next major release may break anything"

@@ -22,7 +22,7 @@ from std_srvs.srv import Trigger
 
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.base.process import HelperProcess
-from contact_ddp_ros.plants.unitree.conventions import Measurement, UnitreeConventions
+from contact_ddp_ros.plants.unitree.conventions import Health, Measurement, UnitreeConventions
 from contact_ddp_ros.plants.unitree.last_commands import ARMED, DISARMED
 from contact_ddp_ros.plants.unitree.link import LOW_CMD_TOPIC, LOW_STATE_TOPIC, TICK_TOPIC, UnitreeLink
 from contact_ddp_ros.plants.unitree.messages import EMULATOR_TICK, LOW_CMD, LOW_STATE
@@ -83,6 +83,7 @@ class UnitreeNode(BridgeNode):
             ContactDdpError: a parameter, the robot's description or the link is not usable.
         """
         self._measured: Measurement | None = None
+        self._health: Health | None = None
         self._handset = Handset()
         self._driven = self._spoken = -math.inf
         self._restless = self._heard = -math.inf
@@ -303,7 +304,7 @@ class UnitreeNode(BridgeNode):
             return (self._mode == "") == release, f"its motion service is {self._mode or 'released'}"
 
     def _details(self) -> dict[str, Any]:
-        health = getattr(self, "_health", None)
+        health = self._health
         own = {"motion service": "not known" if self._mode is None else self._mode or "released"}
         if health is None:
             return own
@@ -319,7 +320,7 @@ class UnitreeNode(BridgeNode):
             return ERROR, self._service_error
         if strange := self._link.types(LOW_STATE_TOPIC) - {LOW_STATE.name.replace(".", "::")}:
             return ERROR, f"{LOW_STATE_TOPIC} is of {', '.join(strange)}; allowed: a quadruped's {LOW_STATE.name}"
-        health, limits = getattr(self, "_health", None), self._config.limits
+        health, limits = self._health, self._config.limits
         if health is not None and health.temperature >= limits.motor_warning:
             return WARN, f"the motor {health.hottest} has {health.temperature} °C"
         if health is not None and 0 < health.charge < limits.charge:
