@@ -77,6 +77,8 @@ BACKENDS = {
     "driver": Backend("driver", "driver_node", False),
 }
 
+WITH_INTERFACE = ("backend:=lcm", "backend:=unitree")
+
 YES_NO = ["true", "false"]
 
 AUTO = "auto"
@@ -240,6 +242,8 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     follows = {**_control(given), **autostart}
     own = _gazebo_parameters(given, known["world"]) if given["backend"] == "gazebo" else {}
     if given["interface"] != AUTO:
+        if f"backend:={given['backend']}" not in WITH_INTERFACE:
+            raise RuntimeError(f"interface:={given['interface']} is for {' and '.join(WITH_INTERFACE)} alone")
         own["link.interface"] = given["interface"]
     if given["composed"] == "true":
         if backend is None or given["backend"] == "driver":

@@ -9,13 +9,16 @@ Every argument of bringup.launch.py may follow, such as gait:=trot or params_fil
 
 from pathlib import Path
 
+from ament_index_python.packages import get_package_prefix
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
 
 PACKAGE = "contact_ddp_ros"
+
+WITH_LAUNCH = "setpriv --pdeathsig TERM"
+"""Words before the emulator's command: it ends with the launch. It is no node, so it takes no `--ros-args`."""
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -38,8 +41,7 @@ def _bring_up(context, *_args, **_kwargs) -> list:
     chosen = {"backend": "unitree", "interface": given["interface"], "model": given["model"]}
     actions = [IncludeLaunchDescription(bringup, launch_arguments=chosen.items())]
     if given["emulator"] == "true" or (given["emulator"] == "auto" and given["interface"] == "lo"):
+        program = str(Path(get_package_prefix(PACKAGE), "lib", PACKAGE, "unitree_emulator"))
         words = [f"robot={given['model']}", f"link.interface={given['interface']}"]
-        actions.append(
-            Node(package=PACKAGE, executable="unitree_emulator", output="screen", arguments=words, ros_arguments=[])
-        )
+        actions.append(ExecuteProcess(cmd=[program, *words], prefix=WITH_LAUNCH, output="screen"))
     return actions

@@ -135,8 +135,8 @@ class Supervisor:
         """Time since which the trunk is tilted beyond its limits [s]."""
         self._beyond_since: float | None = None
         """Time since which a joint is beyond its range and the margin [s]."""
-        self._beyond_at_rest = 0.0
-        """By how much one was when the robot last neither moved nor got up [rad]."""
+        self._beyond_at_rest = np.zeros(robot.n_joints)
+        """Excess (12,) of joints beyond it when the robot last neither moved nor got up [rad]."""
         self._trunk_limits = config.trunk_speed, config.trunk_turn_rate
 
     def state(
@@ -162,7 +162,7 @@ class Supervisor:
         lean = (0.0, 0.0) if ground is None else ground.parallel(float(quaternion_to_rpy(state.orientation)[2]))
         if self._is_fine(state, now, lean, tilts):
             self._tilted_since = self._beyond_since = None
-            self._beyond_at_rest = 0.0
+            self._beyond_at_rest[:] = 0.0
             self._fast_since = self._never
             return None
         torques = np.zeros(len(self._lower)) if torques is None else torques
@@ -272,9 +272,11 @@ class Supervisor:
             return None
         since = self._beyond_since = _earlier(self._beyond_since, now)
         returns = moving and now - since < self.config.position_time
+        lain = self._beyond_at_rest
         if not moving and not rising:
-            self._beyond_at_rest = float(beyond[joint])
-        returns |= rising and bool(beyond[joint] < self._beyond_at_rest + _YIELD * self.config.position_margin)
+            lain[:] = np.maximum(beyond, 0.0)
+        yields = np.where(lain > 0.0, lain + _YIELD * self.config.position_margin, 0.0)
+        returns |= rising and bool((beyond < yields).all())
         if returns and beyond[joint] < (_STOPS - 1.0) * self.config.position_margin:
             return None
         text = f"{JOINT_NAMES[joint]} at {q[joint]:.2f} rad; allowed: {self._lower[joint]:.2f} to "

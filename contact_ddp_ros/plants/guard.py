@@ -13,6 +13,7 @@ Times are those of a clock that does not jump; where time is simulated, of that 
 """
 
 from dataclasses import dataclass
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,11 @@ class GuardConfig:
 
 
 class CommandGuard:
-    """Converts joint commands to torque targets within limits; one thread passes states, another one commands."""
+    """Converts joint commands to torque targets within limits; for several threads."""
 
     def __init__(self, robot: Robot, gains: DriveGains, config: GuardConfig) -> None:
         """`gains`: those of the drives, equal to the controller's."""
+        self._lock = RLock()
         self._config = config
         self._robot = robot
         self._gains = gains
@@ -101,31 +103,34 @@ class CommandGuard:
 
     def command(self, command: JointCommand, stamp: float, now: float) -> None:
         """Process a command received at `now` [s] for the state of `stamp` [s]; a malformed one trips the filter."""
-        self.stamp, self._last_command = stamp, now
-        if not self._well_formed(command):
-            self.trip("joint command of another size or not finite", now)
-        elif command.positions is None:
-            self._fault = self._tripped = None
-            self._damp()
-        elif self._fault is None:
-            if self._enabled is None:
-                self._enabled = now
-            self._command = command
+        with self._lock:
+            self.stamp, self._last_command = stamp, now
+            if not self._well_formed(command):
+                self.trip("joint command of another size or not finite", now)
+            elif command.positions is None:
+                self._fault = self._tripped = None
+                self._damp()
+            elif self._fault is None:
+                if self._enabled is None:
+                    self._enabled = now
+                self._command = command
 
     def trip(self, reason: str, now: float, stamp: float | None = None) -> None:
         """Damp from `now` [s] on, until the controller has damped, too.
 
         `stamp` [s] is that of the state that this answers, if any.
         """
-        self.stamp = self.stamp if stamp is None else stamp
-        if self._enabled is not None or self._fault is None:
-            self._fault, self._tripped = reason, now
-        self._damp()
+        with self._lock:
+            self.stamp = self.stamp if stamp is None else stamp
+            if self._enabled is not None or self._fault is None:
+                self._fault, self._tripped = reason, now
+            self._damp()
 
     def targets(self, now: float) -> tuple[JointCommand, DriveGains]:
-        """What the joints are to do at `now` [s], after the watchdog's check: a command, and its gains."""
-        self._watch(now)
-        return self._limited(now)
+        """Joint command for `now` [s], after the watchdog's check, and the gains to execute it with."""
+        with self._lock:
+            self._watch(now)
+            return self._limited(now)
 
     def _well_formed(self, command: JointCommand) -> bool:
         parts = [command.velocities, command.torques]

@@ -83,7 +83,7 @@ class LcmBridgeNode(BridgeNode):
         return f"LCM {config.link.group}:{config.link.port}, {where}"
 
     def _hear(self, timeout: float) -> None:
-        """Of states that have waited only the newest counts."""
+        """Reception: of states that have waited only the newest counts."""
         self._link.receive(timeout)
         measured, self._measured = self._measured, None
         if measured is not None:

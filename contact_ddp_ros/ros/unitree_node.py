@@ -61,8 +61,8 @@ _SPEED_PERIOD, _SPEED_AFTER = 0.02, 0.3
 _CHECK_PERIOD = 1.0
 """Time between two questions whether the robot's own service moves it [s]."""
 
-_DISCOVERY = {True: 0.3, False: 3.0}
-"""Time from the first state on for the motion switcher to be found, on this machine alone or not [s]."""
+_LOCAL_DISCOVERY, _DISCOVERY = 0.3, 3.0
+"""Time from the first state on for the motion switcher to be found, on this machine alone or on a network [s]."""
 
 _REST_TIME, _REST_SPEED, _REST_RATE = 0.5, 0.3, 0.1
 """Rest: for how long [s], and below which speeds of joints and trunk [rad/s]."""
@@ -86,7 +86,7 @@ class UnitreeNode(BridgeNode):
         self._health: Health | None = None
         self._handset = Handset()
         self._driven = self._spoken = -math.inf
-        self._restless = self._heard = -math.inf
+        self._restless, self._heard = -math.inf, math.inf
         self._mode: str | None = None
         """Mode in which the robot's own service moves it; empty where it does not, None where nobody knows."""
         self._service_error = ""
@@ -132,7 +132,7 @@ class UnitreeNode(BridgeNode):
         self._last.close()
 
     def _hear(self, timeout: float) -> None:
-        """Of states that have waited only the newest counts."""
+        """Reception: of states that have waited only the newest counts."""
         self._link.receive(timeout)
         measured, self._measured = self._measured, None
         if measured is not None:
@@ -145,12 +145,12 @@ class UnitreeNode(BridgeNode):
         self._joints.publish(self._writer.joint_states(time_ns(state.time), state, torques))
 
     def _on_state(self, data: bytes) -> None:
-        if self._simulated and not self._emulated:
-            now = 1e-3 * int(LOW_STATE.decode(data)["tick"])
-            if now == self._tick:
-                return  # a simulator that is slower than its thread of messages
-            self._on_tick(now, None)
         try:
+            if self._simulated and not self._emulated:
+                now = 1e-3 * int(LOW_STATE.decode(data)["tick"])
+                if now == self._tick:
+                    return  # a simulator that is slower than its thread of messages
+                self._on_tick(now, None)
             self._measured = self._conventions.measurement(data, self._stamp())
         except LinkError as error:
             self._refuse(f"message refused: {error}")
@@ -169,8 +169,7 @@ class UnitreeNode(BridgeNode):
     def _heed(self, measured: Measurement) -> None:
         """Health and handset of the robot: whether it may go on, and what its handset asks for."""
         now, wall, limits, health = self._now(), clock.monotonic(), self._config.limits, measured.health
-        if not math.isfinite(self._heard):
-            self._heard = wall
+        self._heard = min(self._heard, wall)
         self._health = health
         state = measured.state
         if np.abs(state.joint_velocities).max() > _REST_SPEED or np.abs(state.angular_velocity).max() > _REST_RATE:
@@ -244,12 +243,11 @@ class UnitreeNode(BridgeNode):
 
     def _watch_service(self, stop: Event) -> None:
         """The thread that asks again and again whether the robot's own service moves it."""
-        alone = self._config.link.interface == "lo"
-        while not stop.wait(_DISCOVERY[True] if self._mode is None else _CHECK_PERIOD):
-            if clock.monotonic() - self._heard < _DISCOVERY[alone] or not math.isfinite(self._heard):
-                continue
-            with self._asking:
-                self._look_at_service()
+        discovery = _LOCAL_DISCOVERY if self._config.link.interface == "lo" else _DISCOVERY
+        while not stop.wait(_LOCAL_DISCOVERY if self._mode is None else _CHECK_PERIOD):
+            if clock.monotonic() - self._heard >= discovery:
+                with self._asking:
+                    self._look_at_service()
 
     def _look_at_service(self) -> None:
         try:

@@ -213,15 +213,16 @@ def test_a_leg_of_a_robot_that_moves_may_be_thrown_against_its_stop(supervisor: 
 
 
 def test_a_robot_may_get_up_from_a_joint_pressed_against_its_stop(supervisor: Supervisor, robot: Robot) -> None:
-    def found(beyond: float, rising: bool) -> ViolationKind | None:
+    def found(beyond: float, rising: bool, joint: int = 3) -> ViolationKind | None:
         q = robot.standing.copy()
-        q[3] = robot.lower[3] - beyond * CONFIG.position_margin
+        q[joint] = robot.lower[joint] - beyond * CONFIG.position_margin
         return violation(supervisor.state(state_at(robot.standing_state(), NOW, joint_positions=q), NOW, rising=rising))
 
     assert found(2.0, rising=True) is ViolationKind.JOINT_POSITION, "it has not lain there"
     assert found(2.0, rising=False) is ViolationKind.JOINT_POSITION, "a robot that stands does not press it there"
     assert found(2.0, rising=True) is None and found(2.4, rising=True) is None
     assert found(2.6, rising=True) is ViolationKind.JOINT_POSITION, "it goes further"
+    assert found(1.2, rising=True, joint=6) is ViolationKind.JOINT_POSITION, "another one"
     assert found(0.9, rising=True) is None
     assert found(2.0, rising=True) is ViolationKind.JOINT_POSITION, "it has come back before"
     assert found(5.1, rising=False) is ViolationKind.JOINT_POSITION

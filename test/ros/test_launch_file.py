@@ -369,6 +369,8 @@ def test_the_interface_to_a_robot_is_an_argument(
     model = {"model": "go2"} if backend == "unitree" else {}
     nodes = launch.nodes(backend=backend, **model, **given)
     assert nodes[node].parameters.get("link.interface") == expected
+    with pytest.raises(RuntimeError, match="interface:=eth7 is for backend:=lcm and backend:=unitree alone"):
+        launch(backend="mujoco", interface="eth7")
     assert not nodes[node].parameters["use_sim_time"]
 
 
@@ -400,7 +402,9 @@ def test_a_go2_is_brought_up_with_its_emulator_unless_there_is_a_robot(
     passed = dict(include.options["launch_arguments"])
     assert passed == {"backend": "unitree", "interface": given["interface"], "model": given["model"]}
     assert set(passed) <= set(launch.defaults), "arguments of bringup.launch.py"
-    assert [one.options["executable"] for one in rest] == ["unitree_emulator"] * emulated
+    commands = [one.options["cmd"] for one in rest]
+    assert [Path(command[0]).name for command in commands] == ["unitree_emulator"] * emulated
+    assert all(os.access(command[0], os.X_OK) and "--ros-args" not in command for command in commands)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

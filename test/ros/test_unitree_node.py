@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 from contact_ddp_ros.plants.unitree.config import UnitreeLinkOptions
 from contact_ddp_ros.plants.unitree.conventions import UnitreeConventions
 from contact_ddp_ros.plants.unitree.link import LOW_CMD_TOPIC, LOW_STATE_TOPIC, UnitreeLink
-from contact_ddp_ros.plants.unitree.messages import LOW_CMD, LOW_STATE, checksum
+from contact_ddp_ros.plants.unitree.messages import LOW_CMD, LOW_STATE, Struct, checksum
 from contact_ddp_ros.plants.unitree.motion_service import MotionServiceEmulator
 from contact_ddp_ros.plants.unitree.remote import Handset
 from contact_ddp_ros.robot.load import load_robot
@@ -329,6 +329,14 @@ def test_buttons_ask_the_controller(robot: Robot, bridge: Callable[..., NodeProc
         robot.until(pressed)
         assert asked[0] == name
     says(robot, started, "asked by the handset: not now")
+
+
+def test_a_humanoid_is_refused_by_the_name_of_its_messages(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    humanoid = UnitreeLink(robot.options)
+    tell = humanoid.publisher(LOW_STATE_TOPIC, Struct("unitree_hg.msg.dds_.LowState_", (("tick", "<u4", 0),)))
+    bridge()
+    robot.until(lambda: any("unitree_hg::msg::dds_::LowState_; allowed" in one for one in robot.reports))
+    assert tell is not None and not robot.joints
 
 
 def test_an_empty_battery_keeps_the_robot_down_and_is_told(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:

@@ -36,7 +36,7 @@ _LONGEST_STEP = 0.05
 
 @dataclass(frozen=True)
 class Health:
-    """What a robot tells of itself beside its motion.
+    """Health of a robot: motors and battery.
 
     Attributes:
         temperature: of the hottest motor [°C], and `hottest`, its name.
@@ -97,8 +97,9 @@ class UnitreeConventions:
             raise LinkError(f"LowState has the checksum {told:08x}, its content {checksum(record):08x}")
         motors, unit = record["motor_state"], record["imu_state"]
         rest, motors = motors[N_JOINTS:], motors[:N_JOINTS]
-        if rest["q"].any() or rest["dq"].any():
-            count = N_JOINTS + int(np.flatnonzero(rest["q"] + rest["dq"]).max()) + 1
+        others = np.flatnonzero((rest["q"] != 0.0) | (rest["dq"] != 0.0))
+        if others.size:
+            count = N_JOINTS + int(others.max()) + 1
             raise LinkError(f"LowState tells of {count} motors; allowed: {N_JOINTS}, those of legs without wheels")
         q, v, torque = (self._signs * motors[name].astype(float) for name in ("q", "dq", "tau_est"))
         quaternion = np.roll(unit["quaternion"].astype(float), -1)

@@ -92,6 +92,10 @@ def test_damping_stops_position_control_and_other_motors() -> None:
         ({"imu_state__quaternion": np.zeros(4)}, "quaternion has the norm 0.000"),
         ({"imu_state__gyroscope": np.full(3, np.nan)}, "not finite"),
         ({"motor_state__dq": np.where(np.arange(20) == 15, 1.0, 0.0)}, "tells of 16 motors; allowed: 12"),
+        (
+            {"motor_state__q": np.eye(20)[13], "motor_state__dq": -np.eye(20)[13]},
+            "tells of 14 motors; allowed: 12",
+        ),
     ],
 )
 def test_what_cannot_be_right_is_refused(changes: dict[str, object], words: str) -> None:
