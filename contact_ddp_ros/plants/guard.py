@@ -67,6 +67,8 @@ class CommandGuard:
         self._command = self._damping
         self.stamp = 0.0
         """Stamp of the state that the last command answered [s]."""
+        self.obstacle = ""
+        """Reason not to begin to follow commands; empty where there is none."""
         self._fault: str | None = _NOT_YET
         self._enabled: float | None = None
         self._last_command = -np.inf
@@ -110,6 +112,8 @@ class CommandGuard:
             elif command.positions is None:
                 self._fault = self._tripped = None
                 self._damp()
+            elif self._fault is None and self._enabled is None and self.obstacle:
+                self.trip(self.obstacle, now)
             elif self._fault is None:
                 if self._enabled is None:
                     self._enabled = now

@@ -177,8 +177,8 @@ class UnitreeNode(BridgeNode):
         if health.temperature >= limits.motor_temperature:
             reason = f"the motor {health.hottest} has {health.temperature} °C; allowed: {limits.motor_temperature}"
             self._guard.trip(reason, now)
-        if not self._guard.enabled and 0 < health.charge < limits.charge:
-            self._guard.trip(f"the battery has {health.charge} %; at least {limits.charge} to stand up", now)
+        low = 0 < health.charge < limits.charge
+        self._guard.obstacle = f"the battery has {health.charge} %; at least {limits.charge} to stand up" if low else ""
         try:
             handset = read_handset(measured.remote)
         except LinkError as error:

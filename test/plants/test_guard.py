@@ -96,6 +96,18 @@ def test_silence_ends_in_damping_until_the_controller_damps_too(silent: str, tim
     assert not damps(made.targets(0.104))
 
 
+def test_an_obstacle_keeps_it_from_beginning_and_not_from_going_on() -> None:
+    made = ready()
+    made.obstacle = "the battery is empty"
+    made.command(STAND, 0.0, 0.0)
+    assert damps(made.targets(0.0))
+    assert made.fault == "the battery is empty"
+    going = enabled()
+    going.obstacle = "the battery is empty"
+    going.command(STAND, 0.0, 0.001)
+    assert not damps(going.targets(0.001))
+
+
 def test_silence_while_damping_is_no_fault() -> None:
     made = ready()
     assert damps(made.targets(100.0))
