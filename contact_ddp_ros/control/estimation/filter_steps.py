@@ -29,6 +29,24 @@ _STRIDE = 1.0
 _REST_RATE = 0.02
 """Standard deviation of the angular rate of a trunk at rest [rad/s]."""
 
+_IMPACT, _SINKING, _ARRIVAL = 0.01, 0.02, 0.03
+"""Ages of a contact [s]: feet shake on any ground; on soft ground they sink; by then they slide no longer."""
+
+_SLIDING, _STILL = 0.1, 0.015
+"""Speed of feet that arrive on soft ground, and deviation of the speed of such that stand on hard ground [m/s]."""
+
+_ARRIVING, _STANDING = 0.05, 0.2
+"""Times of contact over which the speeds of feet are averaged, those of single feet added [s]."""
+
+_FASTEST, _MEAN = 0.2, 0.1
+"""Largest such deviation that is believed [m/s], and the time over which a single foot's velocity is averaged [s]."""
+
+_PERSISTENCE, _RELAXATION = 50.0, 0.05
+"""Noise by yielding ground over its speed, which is alike for many samples; and its way over its speed [s]."""
+
+_DEEPEST = 0.03
+"""Depth to which a foot may sink [m]."""
+
 _ROUNDING = 1e-9
 """Tolerance of times [s]."""
 
@@ -235,17 +253,27 @@ def _copy_mark(covariance, into, source):  # type: ignore[no-untyped-def]
     covariance[:, into : into + 3] = covariance[:, source : source + 3]
 
 
-@nb.njit(nb.void(*_STATE, nb.int64, nb.float64[::1], nb.float64[:, ::1], nb.float64[::1], nb.float64[::1]), **COMPILED)
+@nb.njit(nb.void(*_STATE[1:2], nb.float64[:, ::1], nb.int64, nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
+def _mark(points, covariance, foot, place, arm):  # type: ignore[no-untyped-def]
+    """Put a foot's mark at a place (3,) in `odom`, as uncertain as the trunk's and as the joints' angles make it."""
+    at, joints = covariance.shape[0] - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
+    points[2 + foot] = place
+    _copy_mark(covariance, at, POSITION)
+    for columns in (False, True):
+        _add(covariance, at, arm, joints, -1.0, columns)
+
+
+@nb.njit(nb.void(*_STATE, nb.int64, nb.float64[::1], nb.float64[:, ::1], *[nb.float64[::1]] * 2), **COMPILED)
 def _land(  # type: ignore[no-untyped-def]
-    rotation, points, biases, offsets, covariance, foot, centre, arm, walks, settings
+    rotation, points, biases, offsets, covariance, foot, place, arm, walks, settings
 ):
-    """Begin a foothold at a centre (3,) in trunk axes, whose Jacobian in `odom` is `arm` (3, 3).
+    """Begin a foothold at a place (3,) of the foot's centre in `odom`, which has the Jacobian `arm` (3, 3).
 
     Where it is far enough from the anchor and about as high, both are taken to be as high; then it is the anchor.
     """
     n, last = covariance.shape[0], points.shape[0] - 1
     at, joints, anchor = n - 3 * (last - 1 - foot), JOINTS + 3 * foot, n - 3
-    way = points[1] + rotation @ centre - points[last]
+    way = place - points[last]
     reach = math.hypot(way[0], way[1])
     if walks[last - 2] >= 0.0 and reach >= _STRIDE and abs(way[2]) <= settings[LEVEL_SLOPE] * reach:
         seen, noise = np.zeros((3, n)), np.zeros((3, 3))
@@ -257,10 +285,7 @@ def _land(  # type: ignore[no-untyped-def]
         rise, expected = np.array([0.0, 0.0, way[2]]), seen[2] @ (covariance @ seen[2]) + noise[2, 2]
         if way[2] ** 2 <= settings[GATE] * expected:  # a step otherwise
             _correct(rotation, points, biases, offsets, covariance, seen, rise, noise, settings[GATE])
-    points[2 + foot] = points[1] + rotation @ centre
-    _copy_mark(covariance, at, POSITION)
-    for columns in (False, True):
-        _add(covariance, at, arm, joints, -1.0, columns)
+    _mark(points, covariance, foot, place, arm)
     for i in range(3):
         covariance[at + i, at + i] += settings[PLACE] ** 2
     if walks[last - 2] < 0.0 or reach >= _STRIDE:
@@ -281,6 +306,7 @@ def _land(  # type: ignore[no-untyped-def]
         nb.float64[:, ::1],
         nb.float64[::1],
         nb.float64,
+        nb.float64[:, ::1],
         nb.float64[::1],
         nb.float64[::1],
     ),
@@ -301,6 +327,7 @@ def _stand(  # type: ignore[no-untyped-def]
     bend,
     rate,
     weight,
+    softness,
     settings,
     told,
 ):
@@ -309,7 +336,8 @@ def _stand(  # type: ignore[no-untyped-def]
     Measured are the `centre` (3,) and how fast the lowest point passes the trunk's origin, (3,), in trunk axes. What
     they are linear in is taken where the foot is expected, since noise that is in both pulls at the offsets: `arm`
     (3, 3) the centre's Jacobian in `odom`; `contact` (3,), `jacobian` (3, 3) and `bend` (3, 3) the lowest point, its
-    Jacobian, and the change of its velocity with the angles, in trunk axes. `told` (2,) are the squared innovations.
+    Jacobian, and the change of its velocity with the angles, in trunk axes. `softness` (3, 3) is the covariance of the
+    velocity with which the ground yields [m^2/s^2], `told` (2,) are the squared innovations.
     """
     n = covariance.shape[0]
     at, joints = n - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
@@ -317,6 +345,7 @@ def _stand(  # type: ignore[no-untyped-def]
     for i in range(3):  # xi_d - xi_p + R J e
         seen[i, at + i], seen[i, POSITION + i] = 1.0, -1.0
         noise[i, i] = settings[PLACE] ** 2
+    noise += (_PERSISTENCE * _RELAXATION) ** 2 * softness
     seen[:, joints : joints + 3] = arm
     innovation = points[2 + foot] - points[1] - rotation @ centre
     told[0] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
@@ -329,6 +358,7 @@ def _stand(  # type: ignore[no-untyped-def]
     seen[:, joints : joints + 3] = -rotation @ (bend + spin @ jacobian)
     turned = rotation @ jacobian
     noise[:] = settings[RATE] ** 2 * (turned @ turned.T) + settings[SLIP] ** 2 / weight * np.eye(3)
+    noise += _PERSISTENCE**2 * softness
     innovation = points[0] + rotation @ passing
     told[1] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
 
@@ -358,6 +388,7 @@ def _rest(rotation, points, biases, offsets, covariance, angular, speed):  # typ
         nb.float64[::1],
         nb.float64[::1],
         nb.boolean,
+        nb.float64[::1],
         nb.float64[:, :, :, ::1],
         nb.float64[:, :, ::1],
         nb.float64[:, :, ::1],
@@ -383,6 +414,7 @@ def step(  # type: ignore[no-untyped-def]
     weights,
     normal,
     at_rest,
+    speeds,
     rotations,
     translations,
     axes,
@@ -392,53 +424,81 @@ def step(  # type: ignore[no-untyped-def]
 ):
     """Take in one sample: predict, roll the feet that stand, correct.
 
-    `stance` (2, L) holds the feet's times on the ground [s] and whether they stood at the last sample; `walks` (L + 1,)
-    what `predict` needs, `imu` (3, 3) the last angular rate, the present one, the mean specific force between them.
+    `stance` (3, L) holds the feet's times on the ground [s], whether they stood at the last sample, and along the
+    normal the means of their velocities [m/s]; `walks` (L + 1,) what
+    `predict` needs, `imu` (3, 3) the last angular rate, the present one, the mean specific force between them. `speeds`
+    (2,) are the mean square of the velocities of feet that arrive, and along the normal the variance of those of feet
+    that stand [m^2/s^2].
     """
     n_feet = weights.shape[0]
+    settle = settings[SETTLE]
+    settle += max(_ARRIVAL - settle, 0.0) * min(math.sqrt(speeds[0]) / _SLIDING, 1.0)
+    soft = max(speeds[1] - _STILL**2, 0.0)
+    softness = soft * normal.reshape(3, 1) * normal
     shares, stood = np.zeros(n_feet), stance[1].copy()
     for foot in range(n_feet):
         stance[0, foot] = max(stance[0, foot] + dt, 0.0) if weights[foot] > 0.5 else -np.inf
-        stance[1, foot] = 1.0 if stance[0, foot] >= settings[SETTLE] - _ROUNDING else 0.0
+        stance[1, foot] = 1.0 if stance[0, foot] >= settle - _ROUNDING else 0.0
         shares[foot] = stance[1, foot] * max(weights[foot], 0.1)
-        walks[foot] = settings[FOOTHOLD] / shares[foot] if stance[1, foot] > 0.0 and stood[foot] > 0.0 else -1.0
+        walks[foot] = 0.0 if stance[0, foot] > 0.0 else -1.0
+        if stance[1, foot] > 0.0 and stood[foot] > 0.0:
+            walks[foot] = settings[FOOTHOLD] / shares[foot]
     mean = 0.5 * (imu[0] + imu[1]) - biases[0]
     if dt > 0.0:
         predict(rotation, points, covariance, mean, imu[2] - biases[1], walks, dt, settings)
     down, angles = -radius * (normal @ rotation), q - offsets
     centres, moving = points_and_jacobians(angles, rotations, translations, axes, feet, np.zeros(3))
     contacts, jacobians = points_and_jacobians(angles, rotations, translations, axes, feet, down)
-    clean, speeds = angles.copy(), np.zeros(q.shape[0])
+    clean, own_rates = angles.copy(), np.zeros(q.shape[0])
     for foot in range(n_feet):
         if stance[1, foot] > 0.0 and stood[foot] > 0.0:
             off = (points[2 + foot] - points[1]) @ rotation - centres[foot]
             clean[3 * foot : 3 * foot + 3] += _joint_step(np.ascontiguousarray(moving[foot]), off)
     _, arms = points_and_jacobians(clean, rotations, translations, axes, feet, np.zeros(3))
     places, levers = points_and_jacobians(clean, rotations, translations, axes, feet, down)
+    unaided = points[0].copy()
     rate, bends = imu[1] - biases[0], np.zeros((n_feet, 3, 3))
     for foot in range(n_feet):
         ahead = -(points[0] @ rotation) - np.cross(rate, places[foot])
-        speeds[3 * foot : 3 * foot + 3] = _joint_step(np.ascontiguousarray(levers[foot]), ahead)
+        own_rates[3 * foot : 3 * foot + 3] = _joint_step(np.ascontiguousarray(levers[foot]), ahead)
     for j in range(3):
         clean[j::3] += _DIFFERENCE
         _, bent = points_and_jacobians(clean, rotations, translations, axes, feet, down)
         clean[j::3] -= _DIFFERENCE
         for foot in range(n_feet):
             change = np.ascontiguousarray(bent[foot] - levers[foot])
-            bends[foot, :, j] = change @ speeds[3 * foot : 3 * foot + 3] / _DIFFERENCE
+            bends[foot, :, j] = change @ own_rates[3 * foot : 3 * foot + 3] / _DIFFERENCE
     for foot in range(n_feet):
+        age = stance[0, foot]
+        if age < 0.0:
+            continue
+        place, arm = points[1] + rotation @ centres[foot].copy(), rotation @ np.ascontiguousarray(arms[foot])
+        if age == 0.0:
+            _mark(points, covariance, foot, place, arm)
+        jacobian, own = np.ascontiguousarray(jacobians[foot]), rates[3 * foot : 3 * foot + 3]
+        passing = jacobian @ own + np.cross(rate, contacts[foot])
+        motion = unaided + rotation @ passing
+        if age >= _SINKING:  # about its mean, for the trunk's velocity may be wrong
+            along = normal @ motion
+            if age < _SINKING + dt:
+                stance[2, foot] = along
+            off = min(abs(along - stance[2, foot]), _FASTEST)
+            stance[2, foot] += max(dt / (age - _SINKING + dt), dt / _MEAN) * (along - stance[2, foot])
+            speeds[1] += dt / _STANDING * (off * off - speeds[1])
+        if _IMPACT <= age < _ARRIVAL:
+            speeds[0] += dt / _ARRIVING * (motion @ motion - speeds[0])
         if stance[1, foot] == 0.0:
             continue
-        jacobian, own = np.ascontiguousarray(jacobians[foot]), rates[3 * foot : 3 * foot + 3]
-        arm = rotation @ np.ascontiguousarray(arms[foot])
         if stood[foot] == 0.0:
-            _land(rotation, points, biases, offsets, covariance, foot, centres[foot].copy(), arm, walks, settings)
+            sunk = min(max(normal @ (place - points[2 + foot]), -_DEEPEST), _DEEPEST)
+            place -= soft / (soft + _STILL**2) * sunk * normal
+            _land(rotation, points, biases, offsets, covariance, foot, place, arm, walks, settings)
         elif dt > 0.0:  # w_shank x (r z), the centre's velocity beside the lowest point's
             rolling = (np.ascontiguousarray(moving[foot]) - jacobian) @ own - np.cross(mean, down)
             points[2 + foot] += dt * (rotation @ rolling)
-        passing = jacobian @ own + np.cross(rate, contacts[foot])
         lever, bend, share = np.ascontiguousarray(levers[foot]), bends[foot], shares[foot]
         legs = centres[foot].copy(), arm, passing, places[foot].copy(), lever, bend
-        _stand(rotation, points, biases, offsets, covariance, foot, *legs, rate, share, settings, told[foot])
+        _stand(rotation, points, biases, offsets, covariance, foot, *legs, rate, share, softness, settings, told[foot])
+    stance[2] += normal @ (points[0] - unaided)
     if at_rest:
         _rest(rotation, points, biases, offsets, covariance, imu[1], settings[REST_SPEED])

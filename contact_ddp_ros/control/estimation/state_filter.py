@@ -12,8 +12,12 @@ where e_g, e_a are the errors of the biases. A foot that stands tells twice, by 
 
 where h is the foot's centre and c its lowest point in trunk axes. A ball that stands rolls: its centre moves with
 d' = w_shank x (r z), which is the input of d. Impacts shake the joints: a foot counts from a few milliseconds
-after its touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements, and
-innovations beyond a gate widen them further (a foot that slips).
+after its touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements,
+and innovations beyond a gate widen them further (a foot that slips).
+
+On soft ground feet slide for some hundredths of a second after their touchdown, sink, and rise while they stand. There
+they count when they slide no longer, their footholds are as high as where they touched the ground, and the variance of
+their velocities along the normal, by which soft ground is known, is added to that of what they tell along it.
 
 Offsets e of the joints' angles, which are q - e, are states, too: they bend the way that a foot seems to go, and where
 they tilt all legs beside the IMU the robot seems to climb. Footholds show that: one that comes down a stride away from
@@ -122,6 +126,8 @@ class StateFilter:
         offsets: (3 L,) constant errors of the joints' angles [rad].
         covariance: (18 + 6 L,)^2 of the right-invariant error, in the order of the module's offsets.
         innovations: (L, 2) squared innovations of places and velocities at the last sample, over their variances.
+        speeds: (2,) softness of the ground: mean square of the velocities of feet that arrive, and along the normal the
+            variance of those of feet that stand [m^2/s^2].
     """
 
     def __init__(self, robot: Robot, config: StateFilterConfig | None = None) -> None:
@@ -132,8 +138,8 @@ class StateFilter:
         self.rotation, self.points = np.eye(3), np.zeros((3 + n_feet, 3))
         self.biases, self.offsets = np.zeros((2, 3)), np.zeros(3 * n_feet)
         self.covariance = np.zeros((JOINTS + 6 * n_feet + 3,) * 2)
-        self.innovations = np.zeros((n_feet, 2))
-        self._stance, self._walks = np.zeros((2, n_feet)), np.zeros(n_feet + 1)
+        self.innovations, self.speeds = np.zeros((n_feet, 2)), np.zeros(2)
+        self._stance, self._walks = np.zeros((3, n_feet)), np.zeros(n_feet + 1)
         self._imu, self._began = np.zeros((3, 3)), False
 
     def configure(self, config: StateFilterConfig) -> None:
@@ -153,6 +159,7 @@ class StateFilter:
         deviations[JOINTS : JOINTS + len(self.offsets)] = self.config.offset
         self.covariance = np.diag(deviations**2)
         self._stance[0], self._stance[1] = -np.inf, 0.0
+        self.speeds[:] = 0.0
         self._walks[:] = -1.0
         self._began = False
 
@@ -162,6 +169,7 @@ class StateFilter:
         A `blow` is a specific force (3,) in trunk axes that was not measured in full: along it the trunk has lost its
         speed, as bodies do that hit the ground.
         """
+        self.speeds[:] = 0.0  # which a wrong velocity makes, too
         axes = slice(VELOCITY, VELOCITY + 3)
         self.covariance[axes] = self.covariance[:, axes] = 0.0
         self.covariance[axes, axes] = _UNKNOWN_SPEED**2 * np.eye(3)
@@ -210,6 +218,7 @@ class StateFilter:
             weights,
             normal,
             at_rest,
+            self.speeds,
             legs.rotations,
             legs.translations,
             legs.axes,

@@ -217,6 +217,43 @@ def test_a_foot_that_slips_hardly_moves_the_trunk() -> None:
     assert found.innovations[0, 1] > found.config.gate
 
 
+def height_on_soft_ground(time: float) -> tuple[float, bool]:
+    """Height of a trunk above where its feet touch, and if they do: they sink 10 mm fast, rise slowly, and leave."""
+    standing_time, air, depth = 0.14, 0.1, 0.01
+    speed = 27.0 / 4.0 * depth / standing_time
+    time %= standing_time + air
+    if time < standing_time:
+        s = time / standing_time
+        return -speed * standing_time * s * (1.0 - s) ** 2, True
+    u = (time - standing_time) / air
+    return speed * air * u * u * (1.0 - u), False
+
+
+def test_feet_that_sink_and_come_back_hardly_let_the_trunk_drift() -> None:
+    """If the feet counted as on hard ground it would be by 40 mm/s: their rise of 10 mm in each stance a fall of it."""
+    found, q = standing()
+    found.configure(StateFilterConfig())
+    found.speeds[:] = 0.2**2, 0.1**2
+    start, drifted = found.points[1, 2], []
+    found.points[0, 2] = (height_on_soft_ground(DT)[0] - height_on_soft_ground(0.0)[0]) / DT
+    for k in range(1, 3000):
+        (before, _), (now, stands), (after, _) = (height_on_soft_ground((k + i) * DT) for i in (-1, 0, 1))
+        force = np.array([0.0, 0.0, GRAVITY + (after - 2.0 * now + before) / DT**2])
+        found.update(DT, np.zeros(3), force, q, np.zeros(12), np.full(N_FEET, float(stands)))
+        drifted.append(found.points[1, 2] - start - now)
+    assert np.ptp(drifted[500:]) < 0.08
+    assert found.speeds[1] > 0.05**2, "the ground stays soft"
+
+
+def test_a_wrong_velocity_is_no_soft_ground() -> None:
+    found, q = standing()
+    found.points[0, 2] = 0.3
+    for _ in range(100):
+        found.update(DT, np.zeros(3), np.array([0.0, 0.0, GRAVITY]), q, np.zeros(12), np.ones(N_FEET))
+    assert found.speeds[1] < 0.015**2
+    assert found.points[0] == pytest.approx(np.zeros(3), abs=0.01)
+
+
 def test_position_and_heading_are_known_less_and_less() -> None:
     found, q = standing()
     spread = []
