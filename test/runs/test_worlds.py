@@ -54,6 +54,15 @@ def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
     assert recording.actual("position")[-1, 2] > 0.05 + recording.actual("position")[1000, 2]
 
 
+def test_where_feet_sink_the_estimated_height_stays() -> None:
+    """It rises by 10 mm/s if feet count as soon as on hard ground: they sink by 2 mm after each touchdown."""
+    _, recording = bounded(planner__gait__name="trot", simulator__contact__model="spring")
+    assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.02)
+    rise = (recording.ticks["position"] - recording.actual("position"))[:, 2]
+    assert abs(rise[-1] - rise[500]) < 0.025
+
+
 def test_an_edge_is_climbed_for_having_been_met() -> None:
     _, climbed = bounded("step:1.15,0.1")
     assert not fell(climbed) and mean_velocity(climbed)[0] > 0.45
