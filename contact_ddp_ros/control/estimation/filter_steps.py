@@ -432,7 +432,7 @@ def step(  # type: ignore[no-untyped-def]
     """
     n_feet = weights.shape[0]
     settle = settings[SETTLE]
-    settle += max(_ARRIVAL - settle, 0.0) * min(math.sqrt(speeds[0]) / _SLIDING, 1.0)
+    settle += max(_ARRIVAL - settle, 0.0) * min(max(math.sqrt(speeds[0]) / _SLIDING - 0.5, 0.0), 1.0)
     soft = max(speeds[1] - _STILL**2, 0.0)
     softness = soft * normal.reshape(3, 1) * normal
     shares, stood = np.zeros(n_feet), stance[1].copy()
