@@ -39,7 +39,7 @@ from contact_ddp_ros.ros.policy_message import STATUS_FAILED, STATUS_STOPPED, no
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import OK, WARN, Scalar, status
 from contact_ddp_ros.ros.runtime import publisher, run_parts, subscribe, subscribe_velocity
-from contact_ddp_ros.ros.timebase import Timebase
+from contact_ddp_ros.ros.timebase import ClockPace, Timebase
 
 NAME = "planner"
 
@@ -78,6 +78,8 @@ class PlannerNode:
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
         self._timebase = Timebase()
+        self._simulated = bool(node.get_parameter("use_sim_time").value)
+        self._pace = ClockPace()
         self._wanted: PlanRequest | None = None
         self._velocity = Expiring(VelocityCommand())
         self._pose: BodyPose | None = None
@@ -163,7 +165,7 @@ class PlannerNode:
         return not 0.0 <= since < 1.0 / self._planner.config.rate - 0.5 / self._parameters.config.rate
 
     def _adapt(self, result: PlanResult, duration: float) -> None:
-        """Plan from now on at the rate that the processor bears, by a solve that took `duration` [s]."""
+        """Plan from now on at the rate that the processor bears, by a solve's `duration` on the states' clock [s]."""
         config, planner = self._parameters.config, self._planner
         whole = duration * max(planner.config.iterations / max(len(result.iterations), 1), 1.0)
         if result.cold or not self._rate.took(whole, clock.perf_counter(), config.rate, config.node.solve_share):
@@ -211,6 +213,8 @@ class PlannerNode:
 
     def _solve(self, request: PlanRequest) -> None:
         began, config = clock.perf_counter(), self._parameters.config
+        if self._simulated:
+            self._pace.mark(request.stamp, began)
         hold = request.aim == HOLD
         if hold:
             self._timebase.follow(request.stamp)
@@ -222,7 +226,7 @@ class PlannerNode:
             pose = self._pose
             with self._planning:
                 share = config.node.solve_share / self._planner.config.rate
-                deadline = None if self._lockstep else began + share
+                deadline = None if self._lockstep else began + share / self._pace.value
                 result = self._planner.plan(
                     state,
                     wanted.forward,
@@ -246,7 +250,7 @@ class PlannerNode:
         self._publish(request, message)
         self._tell(request, state, (wanted, pose), result)
         if not self._lockstep:
-            self._adapt(result, clock.perf_counter() - began)
+            self._adapt(result, self._pace.value * (clock.perf_counter() - began))
 
     def _publish(self, request: PlanRequest, message: Any) -> None:
         """Send an answer and keep it for a repeated request."""
@@ -266,9 +270,10 @@ class PlannerNode:
         configured = config.reference
         pose = pose or BodyPose(configured.height, configured.roll, configured.pitch)
         # a cold solve comes before anything depends on its time
-        late = result.solve_time > 1.0 / config.rate and not result.cold
+        # a cold solve comes before anything depends on its time
+        available = np.inf if result.cold else 1.0 / (config.rate * self._pace.value)
         self._solves += 1
-        self._monitor.round(result.solve_time, np.inf if result.cold else 1.0 / config.rate)
+        self._monitor.round(result.solve_time, available)
         self._last = result
         last = result.iterations[-1] if result.iterations else None
         values = {
@@ -289,7 +294,7 @@ class PlannerNode:
             "ok": result.policy is not None,
             "failure": "" if result.policy is not None else result.message,
             "cut": result.cut,
-            "deadline_missed": late,
+            "deadline_missed": result.solve_time > available,
             "cost": result.cost,
             "violation": result.inequality_violation,
             "touchdown_error": result.touchdown_error,

@@ -5,12 +5,17 @@ are 2.4e-7 s apart. Seconds since the first stamp are exact to less than a nanos
 give the same numbers whenever they come.
 """
 
+from collections import deque
+
 from builtin_interfaces.msg import Time
 
 NANOSECONDS = 1_000_000_000
 
 FAR = 30 * 86_400 * NANOSECONDS
 """Farthest stamp from the origin that an origin is kept for [ns]: doubles of so many seconds are 0.5 ns apart."""
+
+_WINDOW = 1.0
+"""Time of the wall clock over which the pace of another clock is measured [s]."""
 
 
 def stamp_ns(stamp: Time) -> int:
@@ -48,3 +53,30 @@ class Timebase:
     def stamp(self, seconds: float) -> int:
         """The stamp [ns] of an instant [s] since the origin."""
         return self.origin + round(seconds * NANOSECONDS)
+
+
+class ClockPace:
+    """Seconds of a simulator's clock per second of the wall clock: its real-time factor over the last second."""
+
+    def __init__(self) -> None:
+        """As fast as the wall clock, until two stamps tell otherwise."""
+        self._marks: deque[tuple[int, float]] = deque()
+
+    @property
+    def value(self) -> float:
+        """The real-time factor."""
+        if len(self._marks) < 2:
+            return 1.0
+        (first, began), (last, ended) = self._marks[0], self._marks[-1]
+        return 1e-9 * (last - first) / (ended - began)
+
+    def mark(self, stamp: int, wall: float) -> None:
+        """Take a stamp [ns] of the simulator's clock that came at an instant of the wall clock [s].
+
+        One that does not follow the last on both clocks begins anew.
+        """
+        if self._marks and not (stamp > self._marks[-1][0] and wall > self._marks[-1][1]):
+            self._marks.clear()
+        self._marks.append((stamp, wall))
+        while len(self._marks) > 2 and self._marks[1][1] < wall - _WINDOW:
+            self._marks.popleft()

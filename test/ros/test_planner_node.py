@@ -1,7 +1,9 @@
 """The planner's node without a loop: what it answers to a request."""
 
+import itertools
 import time as clock
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from ros_graph import BUILDING, NodeMaker
 from std_msgs.msg import Float64MultiArray
 
 from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.ros import planner_node
 from contact_ddp_ros.ros.estimate_messages import AIMS, HOLD, MOVE, PlanRequest, RequestWriter
 from contact_ddp_ros.ros.node_config import PlannerNodeConfig
 from contact_ddp_ros.ros.parameters import NodeParameters
@@ -163,3 +166,17 @@ def test_the_trunk_is_held_as_told_and_a_pose_that_is_none_changes_nothing(make_
     assert max(heights[1:]) < heights[0] - 0.02
     said = [tuple(float(report[name]) for name in ("height", "roll", "pitch")) for report in reports[::80]]
     assert said == [pytest.approx(one) for one in ((0.27, 0.0, 0.0), (0.22, 0.0, 0.2), (0.22, 0.0, 0.2))]
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_where_a_simulator_is_slow_a_solve_may_take_longer(
+    make_planner: "type[Planner]", monkeypatch: pytest.MonkeyPatch, simulated: bool
+) -> None:
+    """Solves of 40 ms and requests every 120 ms, 10 ms apart on the clock of their stamps."""
+    planner = make_planner("slow")
+    instants = itertools.count(clock.perf_counter() + 1e4, 0.04)  # far behind the planner's deadlines
+    monkeypatch.setattr(planner_node, "clock", SimpleNamespace(perf_counter=lambda: next(instants)))
+    planner.node._lockstep, planner.node._simulated = False, simulated
+    for k in range(20):
+        planner.ask(k * PERIOD, MOVE if k else HOLD)
+    assert (planner.node._planner.config.rate == 100.0) == simulated
