@@ -26,11 +26,12 @@ from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.known_pose import pose_report
 from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand, RobotState
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import to_stamp
+from contact_ddp_ros.ros.conversions import time_ns, to_stamp
 from contact_ddp_ros.ros.loop_messages import stamp_of
 from contact_ddp_ros.ros.plant_node import Report, RobotNode
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics, TickRecord, TickRecords
 from contact_ddp_ros.ros.runtime import publisher, serve
+from contact_ddp_ros.ros.timebase import ClockPace
 
 _LAST_FRAMES = 10
 """Damping targets at the end: a message may be lost."""
@@ -66,6 +67,7 @@ class BridgeNode(RobotNode):
         self._guard = CommandGuard(self._robot, config.drive.gains(len(LEG_NAMES)), config.guard)
         self._unsent = False
         self._tick: float | None = None
+        self._pace = ClockPace(self._simulated)
         self._told_clock = -_CLOCK_PERIOD
         self._states = 0
         self._last_frame = -float("inf")
@@ -115,7 +117,7 @@ class BridgeNode(RobotNode):
             if options.lockstep:
                 if self._unsent and not self._paused:
                     self._send()
-            elif clock.monotonic() - self._last_frame >= options.period:
+            elif self._pace.value * (clock.monotonic() - self._last_frame) >= options.period:
                 self._send()
         if self._failure is not None:
             raise self._failure
@@ -143,7 +145,9 @@ class BridgeNode(RobotNode):
         again = self._tick == now
         self._tick = now
         self._hold_at(self._tick)
-        if again or self._tick - self._told_clock >= _CLOCK_PERIOD - 1e-9:
+        if not again:
+            self._pace.mark(time_ns(now), clock.monotonic())
+        if again or not 0.0 <= self._tick - self._told_clock < _CLOCK_PERIOD - 1e-9:
             self._told_clock = self._tick
             self._clock.publish(Clock(clock=to_stamp(self._tick)))
         if record is not None:

@@ -39,7 +39,7 @@ from contact_ddp_ros.ros.plan_client import REPEAT, PlanClient
 from contact_ddp_ros.ros.policy_message import PolicyAnswer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher, run_parts, serve
-from contact_ddp_ros.ros.timebase import Timebase
+from contact_ddp_ros.ros.timebase import ClockPace, Timebase
 from contact_ddp_ros.runs.motions.trials import laws, optimised
 
 NAME = "controller"
@@ -86,7 +86,7 @@ class ControllerNode:
         self._motions = laws(self._plans, self._robot, config)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._clock = node.get_clock().handle  # of which the node's clock makes an object of a time at every look
-        self._timebase = Timebase()
+        self._timebase, self._pace = Timebase(), ClockPace(self._simulated)
         self._states, self._imu = StateReader(), ImuReader()
         by_imu = config.node.state == "imu"
         self._estimator = StateEstimator(self._robot, config.estimation.state) if by_imu else None
@@ -214,12 +214,13 @@ class ControllerNode:
             return
         self._last_stamp, self._last_state = stamp, state
         self._report.refused_state = ""
+        self._pace.mark(stamp, began)
         now = self._now(state)
         self._follow_planner(stamp, state, now)
         self._last_answer = self._writer.message(stamp, self._controller.update(state, now))
         self._commands.publish(self._last_answer)
         period = math.inf if last is None or last > stamp else 1e-9 * (stamp - last)
-        self._report.tick(now, clock.monotonic() - began, period)
+        self._report.tick(now, clock.monotonic() - began, period / self._pace.value)
 
     def _read(self, joints: bytes, other: bytes, stamp: int) -> RobotState:
         """State of joint states with their odometry, or estimated from joint states with their IMU's sample."""

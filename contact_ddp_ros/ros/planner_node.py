@@ -78,8 +78,7 @@ class PlannerNode:
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
         self._timebase = Timebase()
-        self._simulated = bool(node.get_parameter("use_sim_time").value)
-        self._pace = ClockPace()
+        self._pace = ClockPace(bool(node.get_parameter("use_sim_time").value))
         self._wanted: PlanRequest | None = None
         self._velocity = Expiring(VelocityCommand())
         self._pose: BodyPose | None = None
@@ -213,8 +212,7 @@ class PlannerNode:
 
     def _solve(self, request: PlanRequest) -> None:
         began, config = clock.perf_counter(), self._parameters.config
-        if self._simulated:
-            self._pace.mark(request.stamp, began)
+        self._pace.mark(request.stamp, began)
         hold = request.aim == HOLD
         if hold:
             self._timebase.follow(request.stamp)

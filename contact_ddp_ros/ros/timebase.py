@@ -56,27 +56,30 @@ class Timebase:
 
 
 class ClockPace:
-    """Seconds of a simulator's clock per second of the wall clock: its real-time factor over the last second."""
+    """Seconds of the states' clock per second of the wall clock: the real-time factor of a simulator's last second."""
 
-    def __init__(self) -> None:
-        """As fast as the wall clock, until two stamps tell otherwise."""
+    def __init__(self, simulated: bool) -> None:
+        """Where time is not simulated the pace is 1; a simulator's is, too, until two stamps tell another."""
+        self._simulated = simulated
         self._marks: deque[tuple[int, float]] = deque()
 
     @property
     def value(self) -> float:
-        """The real-time factor."""
+        """The real-time factor; 1 on the wall clock."""
         if len(self._marks) < 2:
             return 1.0
         (first, began), (last, ended) = self._marks[0], self._marks[-1]
         return 1e-9 * (last - first) / (ended - began)
 
     def mark(self, stamp: int, wall: float) -> None:
-        """Take a stamp [ns] of the simulator's clock that came at an instant of the wall clock [s].
+        """Take a stamp [ns] that came at an instant of the wall clock [s].
 
         One that does not follow the last on both clocks begins anew.
         """
+        if not self._simulated:
+            return
         if self._marks and not (stamp > self._marks[-1][0] and wall > self._marks[-1][1]):
             self._marks.clear()
         self._marks.append((stamp, wall))
-        while len(self._marks) > 2 and self._marks[1][1] < wall - _WINDOW:
+        while len(self._marks) > 2 and self._marks[0][1] < wall - _WINDOW:
             self._marks.popleft()

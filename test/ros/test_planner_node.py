@@ -22,6 +22,7 @@ from contact_ddp_ros.ros.parameters import NodeParameters
 from contact_ddp_ros.ros.plan_views import path_message, plan_markers
 from contact_ddp_ros.ros.planner_node import PlannerNode
 from contact_ddp_ros.ros.policy_message import DATA_OFFSET, PolicyAnswer, policy_answer
+from contact_ddp_ros.ros.timebase import ClockPace
 
 PERIOD = 10_000_000
 WALL = 1_800_000_000_123_456_789
@@ -176,7 +177,7 @@ def test_where_a_simulator_is_slow_a_solve_may_take_longer(
     planner = make_planner("slow")
     instants = itertools.count(clock.perf_counter() + 1e4, 0.04)  # far behind the planner's deadlines
     monkeypatch.setattr(planner_node, "clock", SimpleNamespace(perf_counter=lambda: next(instants)))
-    planner.node._lockstep, planner.node._simulated = False, simulated
+    planner.node._lockstep, planner.node._pace = False, ClockPace(simulated)
     for k in range(20):
         planner.ask(k * PERIOD, MOVE if k else HOLD)
     assert (planner.node._planner.config.rate == 100.0) == simulated

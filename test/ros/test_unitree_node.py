@@ -79,6 +79,7 @@ class Robot:
                 sample = ImuSample(self.time, np.zeros(3), np.array([0.0, 0.0, 9.81]))
                 data = self.conventions.state(STATE, np.linspace(-5.0, 5.0, N), sample, self.handset.encode())
                 record = LOW_STATE.decode(data)
+                record["tick"] = round(200 * self.time)  # of a simulator at a fifth of real time
                 for name, value in self.changes.items():
                     part, _, field = name.partition("__")
                     if field:
@@ -206,6 +207,17 @@ def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Calla
     assert expected.positions is not None and motors["kp"].all()
     np.testing.assert_allclose(expected.positions, STAND.positions, atol=1e-6)
     assert int(robot.commands[-1]["crc"]) == checksum(robot.commands[-1])
+
+
+def test_a_slow_simulator_is_sent_commands_at_its_own_pace(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+    """A command every 2 ms is two states' time here, and at the pace of the wall clock two fifths of one."""
+    bridge(use_sim_time=True)
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 250 and len(robot.commands) > 0)
+    robot.commands.clear()
+    begun = robot.time
+    robot.until(lambda: robot.time > begun + 1.0)
+    assert 10 < len(robot.commands) < 200
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
