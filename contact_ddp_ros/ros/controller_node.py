@@ -86,7 +86,7 @@ class ControllerNode:
         self._motions = laws(self._plans, self._robot, config)
         self._simulated = bool(node.get_parameter("use_sim_time").value)
         self._clock = node.get_clock().handle  # of which the node's clock makes an object of a time at every look
-        self._timebase, self._pace = Timebase(), ClockPace(self._simulated)
+        self._timebase, self._pace = Timebase(), ClockPace(self._simulated and not self._lockstep)
         self._states, self._imu = StateReader(), ImuReader()
         by_imu = config.node.state == "imu"
         self._estimator = StateEstimator(self._robot, config.estimation.state) if by_imu else None

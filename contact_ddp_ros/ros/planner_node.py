@@ -78,7 +78,7 @@ class PlannerNode:
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
         self._timebase = Timebase()
-        self._pace = ClockPace(bool(node.get_parameter("use_sim_time").value))
+        self._pace = ClockPace(bool(node.get_parameter("use_sim_time").value) and not self._lockstep)
         self._wanted: PlanRequest | None = None
         self._velocity = Expiring(VelocityCommand())
         self._pose: BodyPose | None = None

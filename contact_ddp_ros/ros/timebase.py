@@ -59,7 +59,7 @@ class ClockPace:
     """Seconds of the states' clock per second of the wall clock: the real-time factor of a simulator's last second."""
 
     def __init__(self, simulated: bool) -> None:
-        """Where time is not simulated the pace is 1; a simulator's is, too, until two stamps tell another."""
+        """Where time is not `simulated` the pace is 1; a simulator's is, too, until two stamps tell another."""
         self._simulated = simulated
         self._marks: deque[tuple[int, float]] = deque()
 
