@@ -62,14 +62,8 @@ class ClockPace:
         """Where time is not `simulated` the pace is 1; a simulator's is, too, until two stamps tell another."""
         self._simulated = simulated
         self._marks: deque[tuple[int, float]] = deque()
-
-    @property
-    def value(self) -> float:
-        """The real-time factor; 1 on the wall clock."""
-        if len(self._marks) < 2:
-            return 1.0
-        (first, began), (last, ended) = self._marks[0], self._marks[-1]
-        return 1e-9 * (last - first) / (ended - began)
+        self.value = 1.0
+        """The real-time factor, which another thread may read; 1 on the wall clock."""
 
     def mark(self, stamp: int, wall: float) -> None:
         """Take a stamp [ns] that came at an instant of the wall clock [s].
@@ -83,3 +77,5 @@ class ClockPace:
         self._marks.append((stamp, wall))
         while len(self._marks) > 2 and self._marks[0][1] < wall - _WINDOW:
             self._marks.popleft()
+        first, began = self._marks[0]
+        self.value = 1.0 if wall == began else 1e-9 * (stamp - first) / (wall - began)

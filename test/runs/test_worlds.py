@@ -55,7 +55,7 @@ def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
 
 
 def test_where_feet_sink_the_estimated_height_stays() -> None:
-    """It rises by 10 mm/s if feet count as soon as on hard ground: they sink by 2 mm after each touchdown."""
+    """A rise of 10 mm/s comes of feet that count as soon as on hard ground: they sink by 2 mm at each touchdown."""
     _, recording = bounded(planner__gait__name="trot", simulator__contact__model="spring")
     assert not fell(recording)
     assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.02)

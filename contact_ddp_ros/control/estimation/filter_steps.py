@@ -425,10 +425,9 @@ def step(  # type: ignore[no-untyped-def]
     """Take in one sample: predict, roll the feet that stand, correct.
 
     `stance` (3, L) holds the feet's times on the ground [s], whether they stood at the last sample, and along the
-    normal the means of their velocities [m/s]; `walks` (L + 1,) what
-    `predict` needs, `imu` (3, 3) the last angular rate, the present one, the mean specific force between them. `speeds`
-    (2,) are the mean square of the velocities of feet that arrive, and along the normal the variance of those of feet
-    that stand [m^2/s^2].
+    normal the means of their velocities [m/s]; `walks` (L + 1,) what `predict` needs, `imu` (3, 3) the last angular
+    rate, the present one, the mean specific force between them. `speeds` (2,) are the mean square of the velocities of
+    feet that arrive, and along the normal the variance of those of feet that stand [m^2/s^2].
     """
     n_feet = weights.shape[0]
     settle = settings[SETTLE]
