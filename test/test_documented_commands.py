@@ -27,8 +27,20 @@ ELSEWHERE = {
 }
 """Jobs that take minutes or end only when told to, and the tests that know them."""
 
-SHORT = {"--duration": "2", "--seeds": "2", "--trials": "1"}
-"""What becomes of long options; a robot stands for the first 1.5 s."""
+SHORT = {"--seeds": "2", "--trials": "1"}
+"""What becomes of long options."""
+
+BEGUN, APART = 1.6, 0.4
+"""Time after which a robot moves, and time between two things that happen to it then [s]."""
+
+TIMES = {
+    "--push": r"^[\d.]+",
+    "--stop-time": r"^[\d.]+",
+    "--stand-time": r"^[\d.]+",
+    "--speed": r"[\d.]+(?=:)",
+    "--gait": r"[\d.]+(?=:)",
+}
+"""Times in the values of options."""
 
 STANDS_FOR = {
     "RUN RUN": "out/soft out/stiff",
@@ -59,20 +71,24 @@ def is_named_only(words: list[str]) -> bool:
     return (len(words) == 1 and words[0] not in ("sim", "demo", "optimize", "parameters")) or real_server
 
 
-def latest(words: list[str]) -> float:
-    """Last time that a command names, of a push, a change or a stop [s]."""
-    times = [0.0]
-    for option, value in pairwise(words):
-        if option in ("--push", "--stop-time", "--stand-time"):
-            times.append(float(value.partition(",")[0]))
-        elif option in ("--speed", "--gait"):
-            times += [float(time) for time in re.findall(r"(?:^|,)([\d.]+):", value)]
-    return max(times)
+def sooner(words: list[str]) -> tuple[list[str], float]:
+    """The same words with pushes, changes and stops one soon after the other, and the last of their times [s]."""
+    values = [(TIMES[option], value) for option, value in pairwise(words) if option in TIMES]
+    told = sorted({float(time) for pattern, value in values for time in re.findall(pattern, value)})
+    late = [time for time in told if time > BEGUN]
+    times = {time: BEGUN + APART * (1 + index) for index, time in enumerate(late)}
+
+    def moved(found: re.Match[str]) -> str:
+        return f"{times.get(float(found[0]), float(found[0])):g}"
+
+    made = [re.sub(TIMES.get(before, "$^"), moved, word) for before, word in pairwise(["", *words])]
+    return made, max(times.values(), default=BEGUN)
 
 
 def shorter(words: list[str]) -> list[str]:
     """The same command in small: as long as it takes to reach the last thing that happens in it."""
-    short = {**SHORT, "--duration": f"{max(float(SHORT['--duration']), latest(words) + 0.5):g}"}
+    words, last = sooner(words)
+    short = {**SHORT, "--duration": f"{last + APART:g}"}
     line = " ".join(short.get(before, word) for before, word in zip(["", *words], words))
     for text, meant in STANDS_FOR.items():
         line = re.sub(rf"(?<![\w-]){re.escape(text)}\b", meant, line)
@@ -85,13 +101,14 @@ def shorter(words: list[str]) -> list[str]:
 
 
 def typed() -> list[list[str]]:
-    """The commands to carry out, without the program's name, once each."""
+    """The commands to carry out, without the program's name, once each: in small some are the same."""
     found = {words[1:] for words in told("./run", "contact-ddp") if len(words) > 1 and "--help" not in words}
-    return [
+    here = [
         list(words)
         for words in sorted(found)
         if not ELSEWHERE.keys() & {words[0], " ".join(words[:2])} and not is_named_only(list(words))
     ]
+    return list({tuple(shorter(words)): words for words in here}.values())
 
 
 @pytest.fixture(scope="module")
