@@ -8,6 +8,7 @@ All methods may be called from any thread; each holds one lock for well under a 
 """
 
 import math
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -75,6 +76,8 @@ class Controller:
         """Tracking of the policies, for diagnosis."""
         self.execution = ""
         """Text on joints that do something else than they are commanded; empty where nothing else is known."""
+        self.unlocated = ""
+        """Text on why the trunk's place is not known; empty where it is."""
         self._known_pose = KnownPose(robot)
         self._continuity = StateContinuity(robot, config.safety)
         self.anchor = PlaceAnchor(config.safety)
@@ -292,6 +295,8 @@ class Controller:
             state, now, ground, may_lie=may_lie, moving=moving, rising=rising, torques=torques
         )
         if finding is not None or state is None:
+            if finding is not None and finding.violation is ViolationKind.STATE_NOT_FINITE and self.unlocated:
+                finding = replace(finding, text=f"{finding.text}: {self.unlocated}")
             return state, finding
         state = self._anchored(state) if self.anchor.believes(state) else state
         finding = self.anchor.finding(state.time) or self._continuity.check(state, moving=moving)

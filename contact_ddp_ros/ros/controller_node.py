@@ -228,13 +228,15 @@ class ControllerNode:
         if self._estimator is None:
             return self._states.read(joints, other, time)
         state = self._estimator.update(*self._imu.read(joints, other, time), self._controller.estimator.ground)
+        self._controller.unlocated = self._estimator.interruption
         allowed, moving = self._config.safety.stuck_timeout, self._controller.mode is ControlMode.MOVE
         if moving and self._estimator.frozen > allowed:
             text = f"the IMU has repeated its sample for {1e3 * self._estimator.frozen:.0f} ms"
             raise MessageError(f"{text}; allowed while the robot moves: {1e3 * allowed:.0f} ms")
         self._ticks += 1
         if self._estimates is not None and self._ticks % _TELL_EVERY == 0 and self._estimates.get_subscription_count():
-            self._estimates.publish(estimate_message(state, self._estimator.filter, stamp))
+            found = self._estimator.filter
+            self._estimates.publish(estimate_message(state, (found.pose_covariance, found.twist_covariance), stamp))
         return state
 
     def _refuse(self, stamp: int) -> None:

@@ -20,7 +20,6 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from contact_ddp_ros.base.errors import MessageError
-from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import BodyPose, ImuSample, JointCommand, RobotState, VelocityCommand
@@ -198,12 +197,11 @@ def imu_sample(message: Imu, time: float) -> ImuSample:
     return ImuSample(time, rate, force)
 
 
-def estimate_message(state: RobotState, estimate: StateFilter, stamp: int) -> Odometry:
-    """Odometry of an estimated state with its covariances; `stamp` [ns] is that of its sample."""
+def estimate_message(state: RobotState, covariances: tuple[Array, Array], stamp: int) -> Odometry:
+    """Odometry of an estimated state with its `covariances` (6, 6) of pose and twist; `stamp` [ns]: its sample's."""
     message = odometry_message(state)
     message.header.stamp = stamp_message(stamp)
-    message.pose.covariance = estimate.pose_covariance.ravel()
-    message.twist.covariance = estimate.twist_covariance.ravel()
+    message.pose.covariance, message.twist.covariance = (one.ravel() for one in covariances)
     return message
 
 

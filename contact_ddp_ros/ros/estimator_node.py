@@ -86,7 +86,8 @@ class EstimatorNode:
             return
         if np.isfinite(state.position).all():
             self._told += 1
-            self._odometry.publish(estimate_message(state, self._estimator.filter, stamp))
+            found = self._estimator.filter
+            self._odometry.publish(estimate_message(state, (found.pose_covariance, found.twist_covariance), stamp))
 
     def _report(self) -> tuple[bytes, str, dict[str, Any]]:
         values = {

@@ -6,7 +6,7 @@ from functools import partial
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.process import SchedulingOptions
 from contact_ddp_ros.control.config import ControllerConfig, DriveConfig, Triple
-from contact_ddp_ros.control.estimation.state_filter import StateFilterConfig
+from contact_ddp_ros.control.estimation.config import StateFilterConfig
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
 from contact_ddp_ros.plants.gazebo.config import BridgeConfig

@@ -272,6 +272,7 @@ class Loop:
         sample, torques = self._sensed[0]
         positions, velocities = joints.joint_positions, joints.joint_velocities
         self._estimated = self.estimator.update(sample, positions, velocities, torques, ground)
+        self.controller.unlocated = self.estimator.interruption
         return self._estimated
 
     def event(self, text: str, *, fault: bool = False) -> None:
@@ -319,7 +320,7 @@ class Loop:
             plan=result.policy,
         )
         if result.policy is None:
-            self.controller.miss_policy(f"{result.status.lower()}: {result.message}")
+            self.controller.miss_policy(result.message)
             self.recorder.event(now, f"no policy: {self.controller.move.refused}")
         else:
             self._arriving += self._channel.policies(result.policy, due)

@@ -36,6 +36,16 @@ def test_a_stand_is_refused_and_ends_where_it_is_not_executed(robot: Robot) -> N
     assert controller.fault.violation is ViolationKind.NOT_EXECUTED
 
 
+def test_a_fault_for_want_of_a_place_tells_why_there_is_none(robot: Robot) -> None:
+    controller = Controller(robot, ControllerConfig())
+    controller.update(alive(robot, 0.0), 0.0)
+    assert controller.request(ControlMode.STAND).accepted
+    controller.unlocated = "no sample came"
+    lost = dataclasses.replace(alive(robot, 0.002), position=np.full(3, np.nan))
+    assert controller.update(lost, 0.002).positions is None
+    assert str(controller.fault) == "state_not_finite: not a finite number in position: no sample came"
+
+
 @pytest.mark.parametrize("turns", [0, -1, 1])
 @pytest.mark.parametrize("joint", [0, 7, 11])
 def test_the_first_stand_waits_for_joints_whose_zeros_are_right(robot: Robot, joint: int, turns: int) -> None:

@@ -224,7 +224,7 @@ def test_an_estimate_tells_the_covariances_of_the_filter() -> None:
     estimate = StateFilter(robot)
     standing = robot.standing_state()
     estimate.begin(standing.orientation, np.zeros(3), standing.position)
-    message = estimate_message(standing, estimate, 5_000_000_002)
+    message = estimate_message(standing, (estimate.pose_covariance, estimate.twist_covariance), 5_000_000_002)
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (5, 2)
     np.testing.assert_array_equal(np.reshape(message.pose.covariance, (6, 6)), estimate.pose_covariance)
     np.testing.assert_array_equal(np.reshape(message.twist.covariance, (6, 6)), estimate.twist_covariance)

@@ -20,7 +20,7 @@ def test_a_robot_whose_solves_fail_stands_and_says_what_keeps_it_from_moving(mon
 
     def failing(state: RobotState, *args: float, **options: float) -> PlanResult:
         result = plan(state, *args, **options)  # type: ignore[arg-type]
-        failed = replace(result, policy=None, status="DIVERGED", message="as the test has it")
+        failed = replace(result, policy=None, status="DIVERGED", message="diverged: as the test has it")
         return failed if state.time >= FAIL_FROM else result
 
     monkeypatch.setattr(loop.planner, "plan", failing)

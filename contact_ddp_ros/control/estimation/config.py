@@ -1,9 +1,57 @@
-"""Everything tunable about the estimation of contact and ground."""
+"""Everything tunable about the estimation of state, contact and ground."""
 
 from dataclasses import dataclass, field
 
 from contact_ddp_ros.base.config import parameter
-from contact_ddp_ros.control.estimation.state_filter import StateFilterConfig
+
+
+@dataclass(frozen=True)
+class StateFilterConfig:
+    """Noise and gates of the state estimator."""
+
+    gyro: float = parameter(0.001, low=1e-5, high=1.0, description="gyroscope noise density [rad/s/sqrt(Hz)]")
+    accelerometer: float = parameter(
+        0.01, low=1e-4, high=10.0, description="accelerometer noise density [m/s^2/sqrt(Hz)]"
+    )
+    gyro_walk: float = parameter(
+        2e-4, low=0.0, high=0.1, description="random walk of the gyroscope's bias [rad/s/sqrt(s)]"
+    )
+    accelerometer_walk: float = parameter(
+        1e-3, low=0.0, high=1.0, description="random walk of the accelerometer's bias [m/s^2/sqrt(s)]"
+    )
+    foothold: float = parameter(0.005, low=0.0, high=1.0, description="random walk of a foot that stands [m/sqrt(s)]")
+    place: float = parameter(
+        0.002, low=1e-4, high=0.1, unit="m", description="error of a foot's place by the joints' angles"
+    )
+    rate: float = parameter(0.1, low=1e-3, high=5.0, unit="rad/s", description="error of the joints' velocities")
+    slip: float = parameter(0.1, low=1e-3, high=2.0, unit="m/s", description="speed of a foot that is taken to stand")
+    gate: float = parameter(9.0, low=1.0, high=100.0, description="squared innovation from which on a foot counts less")
+    settle: float = parameter(
+        0.006, low=0.0, high=0.1, unit="s", description="time after a touchdown from which on the foot counts"
+    )
+    saturation: float = parameter(
+        150.0,
+        low=10.0,
+        high=1e6,
+        unit="m/s^2",
+        description="specific force along an axis that the accelerometer does not measure in full",
+    )
+    rest_speed: float = parameter(
+        0.02, low=1e-4, high=1.0, unit="m/s", description="speed of a trunk that is taken to be at rest"
+    )
+    offset: float = parameter(0.01, low=0.0, high=0.2, unit="rad", description="constant error of a joint's angle")
+    level: float = parameter(
+        0.005, low=1e-4, high=1.0, unit="m", description="difference in height of footholds on level ground"
+    )
+    level_slope: float = parameter(
+        0.02, low=0.0, high=0.5, unit="rad", description="slope below which ground is taken to be level; 0 for none"
+    )
+    contact_share: float = parameter(
+        0.11, low=0.01, high=0.5, description="share of the weight on a foot at which contact and air are alike"
+    )
+    contact_spread: float = parameter(
+        0.033, low=1e-3, high=0.2, description="share of the weight that multiplies a foot's odds of contact by e"
+    )
 
 
 @dataclass(frozen=True)

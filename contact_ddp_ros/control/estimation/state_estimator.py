@@ -19,9 +19,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.control.estimation.config import StateFilterConfig
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver
-from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
+from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.ground import Ground
+from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN, matrix_to_quaternion, quaternion_to_rpy
 from contact_ddp_ros.robot.state import ImuSample, RobotState
@@ -45,6 +47,8 @@ _PLACE_STEP = 0.03
 """Largest correction of the position along an axis that the state shows; beyond, its frame moves along [m]."""
 _LEAP, _TOO_FAST = 0.1, 2.0
 """Beyond this step [rad] and this multiple of its largest velocity no joint moves by itself."""
+_ANEW = "the state estimate begins anew after"
+"""First words of the reason for that."""
 _OBSERVER_RATE = 300.0
 """Bandwidth of the momentum observer [1/s]."""
 
@@ -69,6 +73,8 @@ class StateEstimator:
         self._moved = self._began = self._changed = 0.0
         self._shown = np.full(6, np.nan)
         self._steady = False
+        self.interruption = ""
+        """Reason why the estimate has begun anew; empty once the trunk has been steady, and at the first sample."""
         self._contradicted = 0.0
         self._blow: Array | None = None
         self._shift = np.zeros(3)
@@ -121,9 +127,11 @@ class StateEstimator:
         taken = np.concatenate([imu.angular_velocity, imu.specific_force, positions, velocities, torques])
         if not np.isfinite(taken).all():
             return replace(self._state(imu, positions, velocities), position=np.full(3, np.nan))
-        if self._time is None or not 0.0 < imu.time - self._time <= _LONGEST_GAP or self._leapt(imu.time, positions):
+        interruption = "" if self._time is None else self._broken(imu.time - self._time, positions)
+        if self._time is None or interruption:
             self.forget()
             self._began = self._moved = imu.time
+            self.interruption = interruption
         self._joints = positions
         if not self._steady:
             self._begin(imu, positions)
@@ -152,11 +160,17 @@ class StateEstimator:
         self._doubt(dt)
         return self._told(self._state(imu, positions, velocities))
 
-    def _leapt(self, time: float, positions: Array) -> bool:
-        """True if a joint has moved further since the last sample than it can: the robot has been put elsewhere."""
-        assert self._time is not None
-        allowed = _LEAP + (time - self._time) * self._fastest
-        return bool((np.abs(positions - self._joints) > allowed).any())
+    def _broken(self, gap: float, positions: Array) -> str:
+        """Reason why a sample `gap` [s] after the last one does not go on from it; empty where it does."""
+        if not 0.0 < gap <= _LONGEST_GAP:
+            return f"{_ANEW} {gap:.3f} s between two samples of the IMU; allowed: more than 0, up to {_LONGEST_GAP:g} s"
+        away = np.abs(positions - self._joints)
+        joint = int(np.argmax(away - gap * self._fastest))
+        if away[joint] > (allowed := _LEAP + gap * self._fastest[joint]):
+            return (
+                f"{_ANEW} {JOINT_NAMES[joint]} has moved {away[joint]:.2f} rad in {gap:.3f} s; allowed: {allowed:.2f}"
+            )
+        return ""
 
     def _told(self, state: RobotState) -> RobotState:
         """A state as it is given away: without a place as long as nothing has been steady."""
@@ -193,6 +207,8 @@ class StateEstimator:
         """
         steady = _is_still(imu.angular_velocity, imu.specific_force)
         self._steady = steady or imu.time - self._began >= _LONGEST_BEGINNING
+        if self._steady:
+            self.interruption = ""
         rotation = self._level(imu, 0.0, np.zeros(3))
         points, _ = self.filter.legs.points_and_jacobians(positions, -rotation[2])
         self.filter.points[1, 2] = -float((points @ rotation.T)[:, 2].min())

@@ -160,3 +160,22 @@ def test_numbers_that_are_none_are_told_and_do_no_harm(part: int) -> None:
     assert not estimator.update(ImuSample(0.1, parts[0], parts[1]), *parts[2:]).is_finite()
     state = rest(estimator, 0.1, start=0.102)
     assert state.is_finite() and np.abs(state.linear_velocity).max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("gap", "joints", "words"),
+    [
+        (0.2, STANDING, "0.200 s between two samples"),
+        (DT, STANDING + 0.5 * (np.arange(12) == 0), "fr_abad_joint has moved 0.50 rad in 0.002 s"),
+    ],
+)
+def test_a_moving_trunk_of_which_samples_are_missing_has_no_place_and_it_is_said_why(
+    gap: float, joints: np.ndarray, words: str
+) -> None:
+    estimator = StateEstimator(ROBOT)
+    rest(estimator, 0.1)
+    assert not estimator.interruption
+    turning = ImuSample(0.098 + gap, np.array([0.0, 0.5, 0.0]), GRAVITY * UP)
+    assert not estimator.update(turning, joints, STILL, STILL).is_finite()
+    assert words in estimator.interruption
+    assert rest(estimator, 0.1, start=0.1 + gap).is_finite() and not estimator.interruption

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from contact_ddp_ros.control.estimation import filter_steps
+from contact_ddp_ros.control.estimation.config import StateFilterConfig
 from contact_ddp_ros.control.estimation.filter_steps import (
     ACCELEROMETER,
     GRAVITY,
@@ -16,7 +17,7 @@ from contact_ddp_ros.control.estimation.filter_steps import (
     ROTATION,
     VELOCITY,
 )
-from contact_ddp_ros.control.estimation.state_filter import StateFilter, StateFilterConfig
+from contact_ddp_ros.control.estimation.state_filter import StateFilter
 from contact_ddp_ros.robot.legs import LegGeometry
 from contact_ddp_ros.robot.load import load_robot
 
