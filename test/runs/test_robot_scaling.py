@@ -66,7 +66,7 @@ def test_every_packaged_robot_is_within_the_ranges_of_its_size(name: str) -> Non
     validate(controller)
     assert planner.reference.height == pytest.approx(0.27 * length)
     assert specs(planner)["reference.height"].high == pytest.approx(0.36 * length)
-    assert controller.drive.kp[0] == pytest.approx(20.0 * mass * length)
+    assert controller.stand.kp[0] == pytest.approx(80.0 * mass * length)
     assert planner.gait.stretch == pytest.approx(math.sqrt(length))
     assert planner.gait.step == PlannerConfig().gait.step and planner.rate == PlannerConfig().rate
     assert controller.stand.pose == pytest.approx(tuple(robot.standing[:3]))
