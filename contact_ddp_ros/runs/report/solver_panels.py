@@ -48,7 +48,8 @@ def cost(figure: Figure, recording: Recording) -> bool:
     for area, label in zip(areas, labels):
         explained(area, label)
     upper.plot(solves["time"], solves["cost"], color=MEASURED, linewidth=0.9, label="cost")
-    top = 1.5 * float(np.nanpercentile(solves["cost"], 98.0))
+    costs = solves["cost"][np.isfinite(solves["cost"])]  # of a failed solve it is infinite
+    top = 1.5 * float(np.percentile(costs, 98.0)) if costs.size else 1.0
     upper.set(ylabel="cost", title="Cost of each plan, terms stacked", ylim=(0.0, top))
     legend(upper)
     for k, colour in zip(shown, colours):

@@ -127,6 +127,16 @@ def test_terms_that_are_always_zero_are_left_out(recording):
     assert not solver_panels.cost(Figure(), changed(recording, solves=zero))
 
 
+@pytest.mark.parametrize("every", [1, 3])
+def test_costs_of_failed_solves_are_infinite_and_leave_the_others_in_sight(recording, every):
+    costs = recording.solves["cost"].copy()
+    costs[::every] = np.inf
+    figure = Figure()
+    assert solver_panels.cost(figure, changed(recording, solves={"cost": costs}))
+    top = figure.axes[0].get_ylim()[1]
+    assert 0.0 < top < 10.0 * recording.solves["cost"].max()
+
+
 def test_courses_of_the_solver_that_are_always_zero_are_left_out(recording):
     figure = Figure()
     assert solver_panels.courses(figure, recording)
