@@ -28,7 +28,7 @@ ELSEWHERE = {
 """Jobs that take minutes or end only when told to, and the tests that know them."""
 
 SHORT = {"--seeds": "2", "--trials": "1"}
-"""What becomes of long options."""
+"""Values in place of long ones, by option."""
 
 BEGUN, APART = 1.6, 0.4
 """Time after which a robot moves, and time between two things that happen to it then [s]."""
