@@ -1,6 +1,8 @@
 """Closed loops whose state comes from IMU and joints alone; speeds are the simulator's truth."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from benchmarks.loop.estimation import SENSOR_ERRORS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.plants.pushes import Push
+from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.figures import figures_of
 from contact_ddp_ros.runs.options import RunOptions
@@ -35,6 +38,23 @@ def test_gaits_hold_at_the_commanded_speed_without_any_truth(gait: str, speed: f
     assert abs(np.diff(drift[:, 2])[0]) < 0.01 * path, "offsets of the joints are learned on level ground"
     errors = ticks["linear_velocity"][late] - ticks["true_linear_velocity"][late]
     assert np.sqrt((errors**2).mean(axis=0)).max() < 0.04
+
+
+@pytest.mark.slow
+def test_a_fault_after_missing_samples_of_the_imu_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = ClosedLoop(options("bound", 0.5, duration=2.4))
+    assert loop.estimator is not None
+    update = loop.estimator.update
+
+    def with_a_hole(sample: ImuSample, *args: Any) -> RobotState:
+        late = 0.2 if sample.time > 2.2 else 0.0
+        state = update(replace(sample, time=sample.time + late), *args)
+        return replace(state, time=sample.time)
+
+    monkeypatch.setattr(loop.estimator, "update", with_a_hole)
+    loop.run()
+    assert loop.controller.fault is not None
+    assert "in position: the state estimate begins anew after 0.202 s between two samples" in str(loop.controller.fault)
 
 
 @pytest.mark.slow
