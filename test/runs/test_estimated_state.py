@@ -10,6 +10,7 @@ import pytest
 from benchmarks.loop.estimation import SENSOR_ERRORS
 from contact_ddp_ros.base.errors import ParameterError
 from contact_ddp_ros.control.modes import ControlMode
+from contact_ddp_ros.plants import mujoco_model
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.state import ImuSample, RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
@@ -38,6 +39,22 @@ def test_gaits_hold_at_the_commanded_speed_without_any_truth(gait: str, speed: f
     assert abs(np.diff(drift[:, 2])[0]) < 0.01 * path, "offsets of the joints are learned on level ground"
     errors = ticks["linear_velocity"][late] - ticks["true_linear_velocity"][late]
     assert np.sqrt((errors**2).mean(axis=0)).max() < 0.04
+
+
+@pytest.mark.slow
+def test_on_soft_slippery_ground_a_robot_does_not_seem_to_climb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Feet that sink and creep alike in every stride, as in MuJoCo's own contacts, are no offsets of the joints."""
+    monkeypatch.setattr(mujoco_model, "FRICTION_IMPEDANCE_RATIO", 1.0)
+    soft = options("pace", 1.0, seed=2, robot="go2", friction=0.4)
+    soft = replace(soft, overrides={**soft.overrides, "simulator.contact.model": "relaxed"})
+    loop = ClosedLoop(soft)
+    ticks = loop.run().ticks
+    late = ticks["time"] > 3.0
+    assert loop.estimator is not None and loop.controller.mode is ControlMode.MOVE
+    drift = (ticks["position"] - ticks["true_position"])[late]
+    assert abs(drift[-1, 2] - drift[0, 2]) < 0.08, "0.16 if feet that creep counted in full"
+    assert np.abs(ticks["linear_velocity"] - ticks["true_linear_velocity"])[late].mean(axis=0).max() < 0.03
+    assert np.abs(loop.estimator.filter.offsets).max() < 0.025
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, points_and_jacobians
-from contact_ddp_ros.robot.rotation import COMPILED, symmetric_inverse
+from contact_ddp_ros.robot.rotation import COMPILED, WRITTEN, symmetric_inverse
 from contact_ddp_ros.robot.tree import GRAVITY
 
 ROTATION, VELOCITY, POSITION, GYRO, ACCELEROMETER, JOINTS = 0, 3, 6, 9, 12, 15
@@ -32,17 +32,17 @@ _REST_RATE = 0.02
 _IMPACT, _SINKING, _ARRIVAL = 0.01, 0.02, 0.03
 """Ages of a contact [s]: feet shake on any ground; on soft ground they sink; by then they slide no longer."""
 
-_SLIDING, _STILL = 0.1, 0.015
+_SLIDING, _STILL = 0.1, 0.01
 """Speed of feet that arrive on soft ground, and deviation of the speed of such that stand on hard ground [m/s]."""
 
 _ARRIVING, _STANDING = 0.05, 0.2
 """Times of contact over which the speeds of feet are averaged, those of single feet added [s]."""
 
-_FASTEST, _MEAN = 0.2, 0.1
-"""Largest such deviation that is believed [m/s], and the time over which a single foot's velocity is averaged [s]."""
+_FASTEST, _MEAN = 0.5, 0.1
+"""Deviation that tells of a shaken leg or a wrong trunk instead [m/s]; time of the mean of a foot's velocity [s]."""
 
-_PERSISTENCE, _RELAXATION = 50.0, 0.05
-"""Noise by yielding ground over its speed, which is alike for many samples; and its way over its speed [s]."""
+_CREEP, _YIELD, _RELAXATION = 20.0, 50.0, 0.05
+"""Noise over the speeds of feet along soft ground and along its normal, alike for many samples; way over speed [s]."""
 
 _DEEPEST = 0.03
 """Depth to which a foot may sink [m]."""
@@ -337,7 +337,7 @@ def _stand(  # type: ignore[no-untyped-def]
     they are linear in is taken where the foot is expected, since noise that is in both pulls at the offsets: `arm`
     (3, 3) the centre's Jacobian in `odom`; `contact` (3,), `jacobian` (3, 3) and `bend` (3, 3) the lowest point, its
     Jacobian, and the change of its velocity with the angles, in trunk axes. `softness` (3, 3) is the covariance of the
-    velocity with which the ground yields [m^2/s^2], `told` (2,) are the squared innovations.
+    velocity with which the ground yields, for one sample [m^2/s^2], `told` (2,) are the squared innovations.
     """
     n = covariance.shape[0]
     at, joints = n - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
@@ -345,7 +345,7 @@ def _stand(  # type: ignore[no-untyped-def]
     for i in range(3):  # xi_d - xi_p + R J e
         seen[i, at + i], seen[i, POSITION + i] = 1.0, -1.0
         noise[i, i] = settings[PLACE] ** 2
-    noise += (_PERSISTENCE * _RELAXATION) ** 2 * softness
+    noise += _RELAXATION**2 * softness
     seen[:, joints : joints + 3] = arm
     innovation = points[2 + foot] - points[1] - rotation @ centre
     told[0] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
@@ -358,9 +358,32 @@ def _stand(  # type: ignore[no-untyped-def]
     seen[:, joints : joints + 3] = -rotation @ (bend + spin @ jacobian)
     turned = rotation @ jacobian
     noise[:] = settings[RATE] ** 2 * (turned @ turned.T) + settings[SLIP] ** 2 / weight * np.eye(3)
-    noise += _PERSISTENCE**2 * softness
+    noise += softness
     innovation = points[0] + rotation @ passing
     told[1] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
+
+
+@nb.njit(nb.void(nb.float64, WRITTEN, nb.float64, WRITTEN, nb.float64[:, ::1], WRITTEN), **COMPILED)
+def _feel(age, motion, dt, normal, means, speeds):  # type: ignore[no-untyped-def]
+    """Take the velocity (3,) of a foot's lowest point at an age of its contact [s] into the softness of the ground.
+
+    It counts about its mean over the contact, for the trunk's velocity may be wrong, and by its product with the last,
+    which noise has no part in. `means` (2, 3) are that mean and the last deviation, `speeds` as in :func:`step`.
+    """
+    if _IMPACT <= age < _ARRIVAL:
+        speeds[0] += dt / _ARRIVING * (motion @ motion - speeds[0])
+    if age < _SINKING:
+        return
+    if age < _SINKING + dt:
+        means[0], means[1] = motion, 0.0
+    off = motion - means[0]
+    means[0] += max(dt / (age - _SINKING + dt), dt / _MEAN) * off
+    if off @ off >= _FASTEST**2:
+        off[:] = 0.0
+    along = (normal @ off) * (normal @ means[1])
+    speeds[1] += dt / _STANDING * (0.5 * (off @ means[1] - along) - speeds[1])
+    speeds[2] += dt / _STANDING * (along - speeds[2])
+    means[1] = off
 
 
 @nb.njit(nb.void(*_STATE, nb.float64[::1], nb.float64), **COMPILED)
@@ -379,6 +402,7 @@ def _rest(rotation, points, biases, offsets, covariance, angular, speed):  # typ
     nb.void(
         *_STATE,
         nb.float64[:, ::1],
+        nb.float64[:, :, ::1],
         nb.float64[::1],
         nb.float64[:, ::1],
         nb.float64,
@@ -405,6 +429,7 @@ def step(  # type: ignore[no-untyped-def]
     offsets,
     covariance,
     stance,
+    means,
     walks,
     told,
     dt,
@@ -424,16 +449,18 @@ def step(  # type: ignore[no-untyped-def]
 ):
     """Take in one sample: predict, roll the feet that stand, correct.
 
-    `stance` (3, L) holds the feet's times on the ground [s], whether they stood at the last sample, and along the
-    normal the means of their velocities [m/s]; `walks` (L + 1,) what `predict` needs, `imu` (3, 3) the last angular
-    rate, the present one, the mean specific force between them. `speeds` (2,) are the mean square of the velocities of
-    feet that arrive, and along the normal the variance of those of feet that stand [m^2/s^2].
+    `stance` (2, L) holds the feet's times on the ground [s] and whether they stood at the last sample; `means`
+    (L, 2, 3) the means of their velocities and the last deviations from those [m/s]; `walks` (L + 1,) what `predict`
+    needs, `imu` (3, 3) the last angular rate, the present one, the mean specific force between them. `speeds` (3,) are
+    the mean square of the velocities of feet that arrive, and the variances of those of feet that stand, along an axis
+    of the ground and along its normal [m^2/s^2].
     """
     n_feet = weights.shape[0]
     settle = settings[SETTLE]
     settle += max(_ARRIVAL - settle, 0.0) * min(max(math.sqrt(speeds[0]) / _SLIDING - 0.5, 0.0), 1.0)
-    soft = max(speeds[1] - _STILL**2, 0.0)
-    softness = soft * normal.reshape(3, 1) * normal
+    creep, yielding = max(speeds[1] - _STILL**2, 0.0), max(speeds[2] - _STILL**2, 0.0)
+    upright = normal.reshape(3, 1) * normal
+    softness = _CREEP**2 * creep * (np.eye(3) - upright) + _YIELD**2 * yielding * upright
     shares, stood = np.zeros(n_feet), stance[1].copy()
     for foot in range(n_feet):
         stance[0, foot] = max(stance[0, foot] + dt, 0.0) if weights[foot] > 0.5 else -np.inf
@@ -476,21 +503,12 @@ def step(  # type: ignore[no-untyped-def]
             _mark(points, covariance, foot, place, arm)
         jacobian, own = np.ascontiguousarray(jacobians[foot]), rates[3 * foot : 3 * foot + 3]
         passing = jacobian @ own + np.cross(rate, contacts[foot])
-        motion = unaided + rotation @ passing
-        if age >= _SINKING:  # about its mean, for the trunk's velocity may be wrong
-            along = normal @ motion
-            if age < _SINKING + dt:
-                stance[2, foot] = along
-            off = min(abs(along - stance[2, foot]), _FASTEST)
-            stance[2, foot] += max(dt / (age - _SINKING + dt), dt / _MEAN) * (along - stance[2, foot])
-            speeds[1] += dt / _STANDING * (off * off - speeds[1])
-        if _IMPACT <= age < _ARRIVAL:
-            speeds[0] += dt / _ARRIVING * (motion @ motion - speeds[0])
+        _feel(age, rotation @ passing + unaided, dt, normal, means[foot], speeds)
         if stance[1, foot] == 0.0:
             continue
         if stood[foot] == 0.0:
             sunk = min(max(normal @ (place - points[2 + foot]), -_DEEPEST), _DEEPEST)
-            place -= soft / (soft + _STILL**2) * sunk * normal
+            place -= yielding / (yielding + _STILL**2) * sunk * normal
             _land(rotation, points, biases, offsets, covariance, foot, place, arm, walks, settings)
         elif dt > 0.0:  # w_shank x (r z), the centre's velocity beside the lowest point's
             rolling = (np.ascontiguousarray(moving[foot]) - jacobian) @ own - np.cross(mean, down)
@@ -498,6 +516,6 @@ def step(  # type: ignore[no-untyped-def]
         lever, bend, share = np.ascontiguousarray(levers[foot]), bends[foot], shares[foot]
         legs = centres[foot].copy(), arm, passing, places[foot].copy(), lever, bend
         _stand(rotation, points, biases, offsets, covariance, foot, *legs, rate, share, softness, settings, told[foot])
-    stance[2] += normal @ (points[0] - unaided)
+    means[:, 0] += points[0] - unaided
     if at_rest:
         _rest(rotation, points, biases, offsets, covariance, imu[1], settings[REST_SPEED])

@@ -15,9 +15,11 @@ d' = w_shank x (r z), which is the input of d. Impacts shake the joints: a foot 
 after its touchdown on. How much a foot stands is a weight in [0, 1] that divides the variances of its measurements,
 and innovations beyond a gate widen them further (a foot that slips).
 
-On soft ground feet slide for some hundredths of a second after their touchdown, sink, and rise while they stand. There
-they count when they slide no longer, their footholds are as high as where they touched the ground, and the variance of
-their velocities along the normal, by which soft ground is known, is added to that of what they tell along it.
+On soft ground feet slide for some hundredths of a second after their touchdown, sink, rise while they stand, and creep
+with the force along the ground. There they count when they slide no longer, their footholds are as high as where they
+touched the ground, and the variances of their velocities along the ground and along its normal, by which soft ground is
+known, are added to those of what they tell. Errors that are alike in every stride would be taken for offsets, biases
+and a slope otherwise.
 
 Offsets e of the joints' angles, which are q - e, are states, too: they bend the way that a foot seems to go, and where
 they tilt all legs beside the IMU the robot seems to climb. Footholds show that: one that comes down a stride away from
@@ -75,8 +77,8 @@ class StateFilter:
         offsets: (3 L,) constant errors of the joints' angles [rad].
         covariance: (18 + 6 L,)^2 of the right-invariant error, in the order of the module's offsets.
         innovations: (L, 2) squared innovations of places and velocities at the last sample, over their variances.
-        speeds: (2,) softness of the ground: mean square of the velocities of feet that arrive, and along the normal the
-            variance of those of feet that stand [m^2/s^2].
+        speeds: (3,) softness of the ground: mean square of the velocities of feet that arrive, and the variances of
+            those of feet that stand, along an axis of the ground and along its normal [m^2/s^2].
     """
 
     def __init__(self, robot: Robot, config: StateFilterConfig | None = None) -> None:
@@ -87,8 +89,8 @@ class StateFilter:
         self.rotation, self.points = np.eye(3), np.zeros((3 + n_feet, 3))
         self.biases, self.offsets = np.zeros((2, 3)), np.zeros(3 * n_feet)
         self.covariance = np.zeros((JOINTS + 6 * n_feet + 3,) * 2)
-        self.innovations, self.speeds = np.zeros((n_feet, 2)), np.zeros(2)
-        self._stance, self._walks = np.zeros((3, n_feet)), np.zeros(n_feet + 1)
+        self.innovations, self.speeds = np.zeros((n_feet, 2)), np.zeros(3)
+        self._stance, self._means, self._walks = np.zeros((2, n_feet)), np.zeros((n_feet, 2, 3)), np.zeros(n_feet + 1)
         self._imu, self._began = np.zeros((3, 3)), False
 
     def configure(self, config: StateFilterConfig) -> None:
@@ -158,6 +160,7 @@ class StateFilter:
             self.offsets,
             self.covariance,
             self._stance,
+            self._means,
             self._walks,
             self.innovations,
             dt if self._began else 0.0,
