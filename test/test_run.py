@@ -27,7 +27,7 @@ def checkout(tmp_path: Path) -> Path:
     for file in ROOT.glob("requirements*.txt"):
         shutil.copy(file, tmp_path)
     text = (ROOT / "run").read_text(encoding="utf-8")
-    functions, calls = text.split("\nclean_environment\nset_up")
+    functions, calls = text.split("\nclean_environment\ncase")
     assert "check_compiler" in calls
     (tmp_path / "run").write_text(f"{functions}\n{STUBS}", encoding="utf-8")
     python = tmp_path / ".venv" / "bin" / "python"
@@ -54,7 +54,6 @@ def installed(checkout: Path) -> list[set[str]]:
     [
         ("sim --duration 1", "base"),
         ("optimize", "base"),
-        ("--help", "base"),
         ("demo --bag B", "base ros"),
         ("replay B", "base ros"),
         ("gazebo", "base"),
@@ -81,6 +80,15 @@ def test_a_job_needs_its_groups(checkout: Path, words: str, groups: str) -> None
     assert call(checkout, f"groups_of {words}").stdout.split() == groups.split()
     sourced = call(checkout, f"ros_sourced=yes; groups_of {words}").stdout.split()
     assert sourced == [group for group in groups.split() if group != "ros"]
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_needs_no_more_than_python(tmp_path: Path, word: str) -> None:
+    shutil.copy(ROOT / "run", tmp_path)
+    (tmp_path / "contact_ddp_ros").symlink_to(ROOT / "contact_ddp_ros")
+    done = subprocess.run([tmp_path / "run", word], capture_output=True, text=True, check=True)
+    assert "contact-ddp" in done.stdout
+    assert not (tmp_path / ".venv").exists()
 
 
 def test_groups_are_installed_once_when_first_needed(checkout: Path) -> None:
