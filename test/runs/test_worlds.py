@@ -51,7 +51,8 @@ def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
     _, recording = bounded(terrain, planner__gait__name=gait)
     assert not fell(recording)
     assert mean_velocity(recording)[0] > 0.35, "while it climbs"
-    assert recording.actual("position")[-1, 2] > 0.05 + recording.actual("position")[1000, 2]
+    height = recording.actual("position")[:, 2]
+    assert height[-180:].mean() > 0.05 + height[820:1000].mean(), "over a cycle"
 
 
 def test_where_feet_sink_the_estimated_height_stays() -> None:
@@ -66,8 +67,7 @@ def test_where_feet_sink_the_estimated_height_stays() -> None:
 def test_an_edge_is_climbed_for_having_been_met() -> None:
     _, climbed = bounded("step:1.15,0.1")
     assert not fell(climbed) and mean_velocity(climbed)[0] > 0.45
-    loop, recording = bounded("step:1.15,0.1", controller__estimation__stumble_roughness=0.0)
-    assert loop.controller.felt.roughness < 0.03
+    _, recording = bounded("step:1.15,0.1", controller__estimation__stumble_roughness=0.0)
     assert fell(recording) or mean_velocity(recording)[0] < 0.2
 
 
