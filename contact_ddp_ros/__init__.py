@@ -6,7 +6,7 @@ with what it needs when it is first asked for: importing the package imports not
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 _HOMES = {
     "runs.closed_loop": ("ClosedLoop",),

@@ -232,18 +232,12 @@ def test_the_manifest_names_a_rosdep_key_for_all_that_has_one_and_whom_to_ask() 
     assert skipped is not None and set(skipped[1].split()) < set(KEYS.values())
 
 
-def test_bloom_reads_the_changelog_of_a_release(tmp_path: Path) -> None:
-    """Made as `catkin_prepare_release` does it, which puts version and date in the place of what is forthcoming."""
-    package_version = pytest.importorskip("catkin_pkg.package_version", reason="pinned in requirements-test.txt")
-    from catkin_pkg.changelog import get_changelog_from_path
-
-    shutil.copy(ROOT / "CHANGELOG.rst", tmp_path)
-    before = get_changelog_from_path(str(tmp_path), PACKAGE)
-    label = package_version.get_forthcoming_label(before.rst)
-    assert label, "what is forthcoming has a section"
-    file = str(tmp_path / "CHANGELOG.rst")
-    package_version.update_changelog_sections({PACKAGE: (file, before, label)}, __version__)
-    version, _, entries = next(iter(get_changelog_from_path(str(tmp_path), PACKAGE).foreach_version()))
+def test_bloom_reads_the_changelog_of_this_version() -> None:
+    changelog = pytest.importorskip("catkin_pkg.changelog", reason="pinned in requirements-test.txt")
+    releases = changelog.get_changelog_from_path(str(ROOT), PACKAGE).foreach_version()
+    version, released, entries = next(iter(releases))
     assert version == __version__
     assert "CHANGELOG.md" in "".join(map(str, entries))
-    assert f"## {__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    day = released.date().isoformat()
+    assert f"\n## {__version__} ({day})\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\ndate-released: {day}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
