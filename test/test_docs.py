@@ -1,4 +1,4 @@
-"""What the README and the pages under docs/ tell to type, set or open is there."""
+"""What the README, the changelog and the pages under docs/ tell to type, set or open is there."""
 
 import argparse
 import io
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from told import PAGES, ROOT, code, told
+from told import CHANGELOG, PAGES, ROOT, code, told
 
 from benchmarks import BENCHMARKS, load
 from contact_ddp_ros.apps.cli.parser import build_parser
@@ -106,6 +106,12 @@ def test_a_command_of_ros_names_what_there_is(words: tuple[str, ...]) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_changelog_is_short() -> None:
+    text = CHANGELOG.read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if len(line) > 200] == []
+    assert all(len(release.splitlines()) <= 120 for release in text.split("\n## "))
 
 
 def test_the_readme_leads_to_every_page() -> None:

@@ -1,4 +1,4 @@
-"""What the README and the pages under docs/ tell to type."""
+"""What the README, the changelog and the pages under docs/ tell to type."""
 
 import re
 import shlex
@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+CHANGELOG = ROOT / "CHANGELOG.md"
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", CHANGELOG, *sorted((ROOT / "docs").glob("*.md")))
 
 
 def code(page: Path, *, without: str = "") -> Iterator[str]:
-    """Lines of code blocks, `without` those of a language, and spans of inline code."""
-    blocks = re.split(r"^ *```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    """Lines of code blocks, `without` those of a language, and spans of inline code, but for former names."""
+    text = page.read_text(encoding="utf-8")
+    if page == CHANGELOG:
+        text = re.sub(r"^\|[^|\n]*\|", "", text, flags=re.MULTILINE)  # the column of what was before
+    blocks = re.split(r"^ *```(.*)$", text, flags=re.MULTILINE)
     for language, block in zip(blocks[1::4], blocks[2::4], strict=True):
         if not without or language.strip() != without:
             yield from re.sub(r"\\\n\s*", "", block).splitlines()
