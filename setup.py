@@ -34,6 +34,14 @@ def _range(pin):
     return f">={pin[1]}{pin[2]},<{int(pin[1]) + 1}"
 
 
+def description():
+    """The README for a package index: without pictures, and without links to files of the checkout."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"!\[[^\]]*\]\((?!https:)[^)]*\)\n*", "", text)
+    text = re.sub(r"\[([^\]]*)\]\((?!https:)[^)]*\)", r"\1", text)
+    return f"{text.rstrip()}\n\nThe pages named here are in `docs/` of the source distribution.\n"
+
+
 GROUPS = ("ros", "bench", "test", "engines", "robots", "unitree", "play", "docs", "export")
 EXTRAS = {name: requirements(f"requirements-{name}.txt") for name in GROUPS}
 
@@ -63,18 +71,25 @@ setup(
     install_requires=requirements("requirements.txt"),
     extras_require=EXTRAS,
     zip_safe=False,
+    author="The contact_ddp_ros maintainers",
     maintainer="contact_ddp_ros maintainers",
     maintainer_email="maintainers@users.noreply.github.com",
     description=(
         "Full second-order DDP model-predictive control of quadrupeds as ROS 2 nodes; home robot: MIT Mini Cheetah"
     ),
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=description(),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
+    url="https://arxiv.org/abs/2006.08102",
+    keywords=["robotics", "quadruped", "ros2", "mpc", "differential dynamic programming", "trajectory optimization"],
     classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Science/Research",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3 :: Only",
         "Topic :: Scientific/Engineering",
+        "Typing :: Typed",
     ],
     entry_points={"console_scripts": [f"contact-ddp = {PACKAGE}.apps.cli:main"]},
 )

@@ -58,6 +58,13 @@ def wheel(source: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def archive(source: Path) -> Path:
+    """The source distribution."""
+    setup(source, "sdist")
+    return next((source / "dist").glob("*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Installed by pip, without its dependencies, into a folder of its own."""
     folder = tmp_path_factory.mktemp("site")
@@ -173,11 +180,26 @@ def test_the_installed_command_plays(clean: Path, tmp_path: Path) -> None:
             page.kill()
 
 
-def test_a_source_distribution_can_be_built_from(source: Path, wheel: Path, tmp_path: Path) -> None:
-    setup(source, "sdist", "--dist-dir", str(tmp_path))
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-        archive.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+def test_both_distributions_pass_the_check_before_an_upload(wheel: Path, archive: Path) -> None:
+    pytest.importorskip("twine", reason="pinned in requirements-test.txt")
+    program = [sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(archive)]
+    done = subprocess.run(program, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout + done.stderr
+
+
+def test_the_readme_renders_as_an_index_shows_it(wheel: Path) -> None:
+    markdown = pytest.importorskip("readme_renderer.markdown", reason="pinned in requirements-test.txt")
+    assert metadata(wheel)["Description-Content-Type"] == "text/markdown"
+    page = markdown.render(metadata(wheel).get_payload())
+    assert "<h1" in page and "<pre" in page and page.count("<table>") == 3
+    assert "<img" not in page and "](" not in page
+    assert re.findall(r'href="(?!https://|#)[^"]*"', page) == [], "an index has no other files of the checkout"
+
+
+def test_a_source_distribution_can_be_built_from(archive: Path, wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+        packed.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     unpacked = next(path for path in tmp_path.iterdir() if path.is_dir())
     setup(unpacked, "bdist_wheel")
     with zipfile.ZipFile(wheel) as ours, zipfile.ZipFile(next((unpacked / "dist").glob("*.whl"))) as theirs:
