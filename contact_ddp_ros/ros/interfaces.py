@@ -89,13 +89,13 @@ class Service:
 JOINT_STATES = Topic("joint_states", JointState, NEWEST, "12 joints by name; effort is the torque that was applied")
 ODOM = Topic("odom", Odometry, NEWEST, "pose of base_link in odom, twist in base_link")
 ESTIMATE = Topic(
-    "odom/estimated", Odometry, PEOPLE, "as odom, by the controller's state estimator, with covariances; 50 per second"
+    "odom/estimated", Odometry, PEOPLE, "as odom, by the controller's state estimator, with covariances; 50 Hz"
 )
 IMU = Topic(
     "imu/data",
     Imu,
     NEWEST,
-    "orientation, angular velocity and specific force of base_link; covariance -1: no inertial unit shows the force",
+    "orientation, angular velocity and specific force of base_link; covariance -1: not measured",
 )
 CLOCK = Topic("/clock", Clock, SHARED, "simulated time")
 JOINT_COMMAND = Topic(
@@ -109,13 +109,13 @@ CONTACTS = Topic(
     "planned_contacts",
     Float64MultiArray,
     LAST,
-    "on every change, 1 for each foot on the ground by plan, else 0",
+    "on every change, 1 for each planned stance foot, else 0",
 )
 EXECUTION = Topic(
     "execution",
     String,
     LAST,
-    "on every change, what the joints do instead of what they are commanded; empty where they follow",
+    "on every change, what the joints do instead of their commands; empty while they follow",
 )
 EFFORTS = Topic(
     "effort_controller/commands", Float64MultiArray, NEWEST, "12 efforts in the order of JOINT_NAMES, to ros2_control"
@@ -130,9 +130,9 @@ BODY_POSE = Topic(
     "body_pose",
     Pose,
     NEWEST,
-    "how the planner is to hold the trunk: position.z above the ground [m], 0 as configured; roll and pitch about it",
+    "planned trunk pose: position.z above the ground [m], 0 as configured; roll and pitch",
 )
-PUSH = Topic("push", WrenchStamped, SHARED, "simulator only: force on the trunk in odom axes, for node.push_duration")
+PUSH = Topic("push", WrenchStamped, SHARED, "simulator: force on the trunk in odom axes, for node.push_duration")
 PLAN = Topic("plan", Path, PEOPLE, "planned poses of base_link in odom")
 PLAN_MARKERS = Topic(
     "planner/markers", MarkerArray, PEOPLE, "the trunk's path over the horizon, touchdown points, planned forces"
@@ -140,16 +140,16 @@ PLAN_MARKERS = Topic(
 FORCE_MARKERS = Topic("simulator/markers", MarkerArray, PEOPLE, "forces of the ground on the feet")
 DIAGNOSTICS = Topic("/diagnostics", DiagnosticArray, SHARED, "once a second")
 SOLVES = Topic("planner/solves", DiagnosticStatus, LOG, "one for every solve, as key and value")
-RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "everything about one control tick, for records")
+RECORD = Topic("simulator/record", Float64MultiArray, EVERY, "one control tick, for records")
 CONTROLLER_EVENTS = Topic(
     "controller/events",
     DiagnosticStatus,
     LOG,
-    "changes of mode, that it stands, faults, and refused policies, at most one a second of a kind",
+    "changes of mode, faults, refused policies, at most one a second of a kind",
 )
 
-PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; its publisher is the planner")
-CONTROLLER_ACTIVE = Topic("controller/active", Empty, LAST, "never sent; its publisher is the controller")
+PLANNER_ACTIVE = Topic("planner/active", Empty, LAST, "never sent; marks the active planner")
+CONTROLLER_ACTIVE = Topic("controller/active", Empty, LAST, "never sent; marks the active controller")
 
 SOLVE_TIME = Topic("planner/solve_time", Float64, PEOPLE, "[s]")
 SOLVE_ITERATIONS = Topic("planner/iterations", Float64, PEOPLE, "")
@@ -162,7 +162,7 @@ FELT = Topic(
     "controller/felt",
     Float64MultiArray,
     PEOPLE,
-    "contacts, forces, footholds and ground that the feet feel; layout in estimate_messages.py",
+    "estimated contacts, forces, footholds and ground; layout in estimate_messages.py",
 )
 REAL_TIME_FACTOR = Topic("simulator/real_time_factor", Float64, PEOPLE, "simulated over wall-clock time, last second")
 
@@ -190,11 +190,11 @@ TOPICS = tuple(value for value in list(globals().values()) if isinstance(value, 
 
 DAMP = Service("damp", Trigger, "controller: damping, at once")
 STAND = Service("stand", Trigger, "controller: stand, clearing a fault")
-MOVE = Service("move", Trigger, "controller: move in the planner's gait as soon as it stands and has a policy")
-RECOVER = Service("recover", Trigger, "controller: get up after a fall, from whatever side it lies on, and stand")
-RELEASE = Service("motion_service/release", Trigger, "unitree: have the robot's motion service let go of it")
-RESTORE = Service("motion_service/restore", Trigger, "unitree: give the robot back to its motion service")
-RESET = Service("reset", Trigger, "simulator: standing again at odom's origin; the clock goes on")
+MOVE = Service("move", Trigger, "controller: move in the planner's gait once it stands and has a policy")
+RECOVER = Service("recover", Trigger, "controller: get up after a fall, from any side, and stand")
+RELEASE = Service("motion_service/release", Trigger, "unitree: release the robot from its motion service")
+RESTORE = Service("motion_service/restore", Trigger, "unitree: return the robot to its motion service")
+RESET = Service("reset", Trigger, "simulator: stand at odom's origin again; the clock continues")
 PAUSE = Service("pause", SetBool, "simulator: hold or release time")
 STEP = Service("step", Trigger, "simulator: one control period while paused")
 
