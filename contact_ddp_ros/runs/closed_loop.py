@@ -95,7 +95,7 @@ class Pushes(Observer):
 
 
 class ClosedLoop(Loop):
-    """One robot with its planner, controller and simulated world, as a run's options have them."""
+    """Closed loop of planner, controller and simulated robot, built from the options of a run."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class ClosedLoop(Loop):
         self.recorder.begin(run_info(job, found, control_period, planner_period))
 
     def run(self) -> Recording:
-        """Until the options' duration has passed."""
+        """Run the closed loop for the duration of the options."""
         return self.run_to(self._duration)
 
 

@@ -357,14 +357,14 @@ class RunOptions:
         return values | {name.removeprefix(prefix): one for name, one in given.items() if name.startswith(prefix)}
 
     def changed(self, values: Mapping[str, Any]) -> "RunOptions":
-        """Options with parameters "section.name" on top of all, as short options where there are such."""
+        """Copy of the options with parameters "section.name" changed, by their short options if any."""
         options = {name: values[target] for name, target in SHORT_FOR.items() if target in values}
         kept = {name: value for name, value in self.overrides.items() if name not in values}
         added = {name: value for name, value in values.items() if name not in SHORT_FOR.values()}
         return replace(self, overrides={**kept, **added}, **options)
 
     def in_effect(self, name: str) -> Any:
-        """The value of an option; of one that is short for a parameter the parameter's, where this run sets it."""
+        """Value of an option in this run; short options give the value of their parameter."""
         section, _, parameter = SHORT_FOR.get(name, "").partition(".")
         if not section:
             return getattr(self, name)

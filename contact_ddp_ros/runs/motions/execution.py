@@ -45,7 +45,7 @@ _IN_THE_AIR = 0.2
 
 
 def motion_options(task: MotionSpec, overrides: Mapping[str, Any] | None = None, **changes: Any) -> RunOptions:
-    """Options of a motion's run: its duration, a stand that is short, the ground that the motion needs.
+    """Options of a motion's run: its duration, a short stand, the ground of the motion.
 
     Args:
         task: the motion.

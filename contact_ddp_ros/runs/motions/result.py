@@ -88,30 +88,30 @@ class MotionResult:
 
     @cached_property
     def coordinates(self) -> Array:
-        """(N, n_x) of the plan's model, turns counted, place from where it began."""
+        """(N, n_x) coordinates of the plan's model: rotations unwrapped, position relative to the start."""
         follower = follower_of(self.model, self.states[0], self.task.start_turn)
         return np.array([follower.state(state) for state in self.states])
 
     @cached_property
     def moving(self) -> NDArray[np.bool_]:
-        """(N,) whether the policy was followed."""
+        """(N,) True at the ticks that follow the policy."""
         return np.array([stage in _FOLLOWING for stage in self.stages])
 
     @property
     def touchdowns(self) -> tuple[float, ...]:
-        """Times at which the ground was felt, after as many flights as it was."""
+        """Times of the detected touchdowns, one for each flight that ended [s]."""
         landed = (MotionStage.STRIDE, MotionStage.LANDING)
         pairs = zip(self.stages, self.stages[1:], self.times[1:].tolist())
         return tuple(time for before, now, time in pairs if before is MotionStage.FLIGHT and now in landed)
 
     @property
     def landed(self) -> bool:
-        """True if it ended standing where it should, turned by the whole rotation, and never came down."""
+        """True if the motion ended in a stand at its goal, with its whole rotation and without a fall."""
         return self.outcome == LANDED
 
     @property
     def outcome(self) -> str:
-        """Outcome in words."""
+        """Text of the verdict: landed, fell, not at rest, or not at the goal."""
         task = self.task
         if self.fell:
             return f"fell{': ' * bool(self.reason)}{self.reason}"
@@ -129,12 +129,12 @@ class MotionResult:
 
     @property
     def heights(self) -> Array:
-        """(N,) of the trunk's origin [m]."""
+        """(N,) height of the trunk's origin [m]."""
         return self.coordinates[:, self.model.height]
 
     @property
     def height(self) -> float:
-        """Most by which the trunk was above where it began [m]."""
+        """Largest rise of the trunk above its initial height [m]."""
         return float((self.heights - self.heights[0]).max())
 
     @property
@@ -181,7 +181,7 @@ class MotionResult:
 
     @property
     def torque_excess(self) -> float:
-        """Most by which a torque was beyond the torque-speed curve [N m].
+        """Largest excess of a torque over the torque-speed curve [N m].
 
         The command keeps within it at the measured speed; the drives go on to the next command, as the speed changes.
         """
@@ -203,12 +203,12 @@ class MotionResult:
 
     @property
     def touchdown(self) -> float:
-        """Time at which the ground was felt after the last flight [s]; NaN where it never was."""
+        """Time of the touchdown after the last flight [s]; NaN without one."""
         return self.touchdowns[-1] if len(self.touchdowns) == len(self.task.flights) else math.nan
 
     @property
     def delays(self) -> Array:
-        """(n,) by how much the ground was felt after the planned touchdown, each counted from the one before [s]."""
+        """(n,) delays of the touchdowns behind the plan, each relative to the touchdown before [s]."""
         planned = [0.0, *(end for _, end in self.task.flights[: len(self.touchdowns)])]
         return np.diff([self.begun, *self.touchdowns]) - np.diff(planned)
 
@@ -231,7 +231,7 @@ class MotionResult:
 
     @cached_property
     def stood(self) -> float:
-        """Time at which the trunk came to rest, upright, and stayed so to the end [s]; NaN where it did not."""
+        """Time from which the trunk stayed upright and at rest [s]; NaN without one."""
         still = np.array(
             [
                 np.abs(state.linear_velocity).max() < _REST_SPEED

@@ -54,7 +54,7 @@ LATE_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Fall:
-    """Fall of a robot: when it was first seen [s], by which sign, and why where that is known."""
+    """Fall of a robot: time of its detection [s], sign and cause, if known."""
 
     time: float
     reason: str

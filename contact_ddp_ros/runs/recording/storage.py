@@ -31,7 +31,7 @@ _LATER = ("fall_height",)
 
 
 def save(recording: Recording, folder: Path) -> None:
-    """Write both files into `folder`, which is made where it does not exist.
+    """Write recording.npz and recording.json into `folder`, and create it if needed.
 
     Raises:
         RecordingError: the folder cannot be written.
