@@ -23,8 +23,8 @@ from websockets.asyncio.client import connect
 from contact_ddp_ros.apps.play.page import Page
 from contact_ddp_ros.apps.play.process import LoopProcess
 from contact_ddp_ros.base.process import give_way
-from contact_ddp_ros.runs.live.commands import Answer, Command
-from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.live.commands import Command
+from contact_ddp_ros.runs.live.snapshot import News, Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 
 BROWSERS: Final = (0, 1, 4)
@@ -57,7 +57,7 @@ class Watched:
         """Pass it on."""
         self.link.send(command)
 
-    def news(self) -> list[Answer | World | Snapshot]:
+    def news(self) -> list[News]:
         """Keep a copy of the snapshots."""
         found = self.link.news()
         self.snapshots += [(clock.monotonic(), one) for one in found if isinstance(one, Snapshot)]

@@ -49,6 +49,12 @@ def installed(checkout: Path) -> list[set[str]]:
     return [{Path(word).name for word in line.split() if word.endswith(".txt")} for line in lines]
 
 
+def test_lines_of_a_long_step_are_told_once_where_there_is_no_terminal(checkout: Path) -> None:
+    lines = "Collecting a\nRequirement already satisfied: b\nCompiling\nCompiling\nDone\n"
+    said = call(checkout, f"printf '{lines}' | show_progress packages").stderr
+    assert said == "Collecting a\nCompiling\nDone\n"
+
+
 @pytest.mark.parametrize(
     ("words", "groups"),
     [

@@ -7,17 +7,25 @@ time. Rooms with compiled code call :func:`use` before they define any.
 
 Below that folder, a file's functions are found by its path within the package: the same sources at another place, a
 wheel that was installed beside a checkout, compile nothing again.
+
+What is compiled for longer than a moment is logged.
 """
 
 import hashlib
+import logging
+import math
 import os
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import UserProvidedCacheLocator
+
+_LOG = logging.getLogger(__name__)
 
 _ROOMS = ("base/compiled", "control", "dynamics", "mpc", "ocp", "robot")
 """Rooms whose modules hold compiled code."""
@@ -42,6 +50,48 @@ class PackageCacheLocator(UserProvidedCacheLocator):
         return super().from_function(py_func, py_file) if Path(py_file).is_relative_to(_PACKAGE) else None
 
 
+class CompilationLog(event.Listener):  # type: ignore[misc]
+    """Log of Numba's compilations: a line every few seconds while they go on, with their number and time."""
+
+    PERIOD = 4.0
+    """Time between two lines, and before the first [s]."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives the time [s]."""
+        self._clock = clock
+        self._count = self._depth = 0
+        self._begun = self._told = self._ended = -math.inf
+
+    def on_start(self, event: object) -> None:
+        """Begin to count anew where nothing was compiled for a while."""
+        now = self._clock()
+        if not self._depth and now - self._ended > self.PERIOD:
+            self._count, self._begun, self._told = 0, now, now
+        self._depth += 1
+
+    def on_end(self, event: object) -> None:
+        """Count one more, and say so where that is due."""
+        self._ended = now = self._clock()
+        self._count, self._depth = self._count + 1, self._depth - 1
+        if now - self._told >= self.PERIOD:
+            self._told = now
+            said = "compiling for this processor, once, one to three minutes in all: %d kernels in %.0f s"
+            _LOG.info(said, self._count, now - self._begun)
+
+
+def is_empty() -> bool:
+    """True if nothing is compiled yet."""
+    return next(use().rglob("*.nbi"), None) is None
+
+
+def interpret() -> None:
+    """Have this process interpret what it imports from now on instead of compiling it: it starts sooner.
+
+    For programs that call few kernels and seldom.
+    """
+    numba.config.DISABLE_JIT = 1
+
+
 @cache
 def use() -> Path:
     """Point Numba at this package's folder; returns it. An unwritable one makes Numba compile anew in every process."""
@@ -54,6 +104,7 @@ def use() -> Path:
     base = Path(given) if given else Path.home() / ".cache" / "contact_ddp_ros" / "numba"
     folder = base / fingerprint.hexdigest()[:16]
     numba.config.CACHE_DIR = str(folder)
+    event.register("numba:compile", CompilationLog())
     if not numba.config.CACHE_LOCATOR_CLASSES:
         ours = f"{PackageCacheLocator.__module__}.{PackageCacheLocator.__name__}"
         numba.config.CACHE_LOCATOR_CLASSES = ",".join((ours, *(f"{one}CacheLocator" for one in _LOCATORS)))

@@ -37,7 +37,7 @@ from contact_ddp_ros.ros.play_view import View
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.commands import Answer
-from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.live.snapshot import News, World
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
 
@@ -238,7 +238,7 @@ class NodesLink:
         self._pushes = self._node.create_publisher(WrenchStamped, io.PUSH.name, io.PUSH.qos)
         self._velocity: Any = None
         self._outbox: deque[do.Command] = deque()
-        self._inbox: deque[do.Answer | World | Snapshot] = deque()
+        self._inbox: deque[News] = deque()
         self._calls = Calls(self._node, self._inbox.append)
         configs = {"planner": found.planner, "controller": found.controller}
         self._parameters = RemoteParameters(self._node, configs, self._inbox.append)
@@ -253,7 +253,7 @@ class NodesLink:
         """Ask for something; the nodes' answer comes with `news`."""
         self._outbox.append(command)
 
-    def news(self) -> list[do.Answer | World | Snapshot]:
+    def news(self) -> list[News]:
         """Messages since the last call."""
         found = []
         while self._inbox:

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 import contact_ddp_ros
 from contact_ddp_ros.base import numba_cache
-from contact_ddp_ros.base.numba_cache import PackageCacheLocator
+from contact_ddp_ros.base.numba_cache import CompilationLog, PackageCacheLocator
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 
 PACKAGE = Path(contact_ddp_ros.__file__).parent
@@ -28,3 +30,24 @@ def test_functions_are_found_by_their_place_in_the_package() -> None:
     assert found is not None
     assert Path(found.get_cache_path()) == numba_cache.use() / "contact_ddp_ros" / "robot"
     assert PackageCacheLocator.from_function(covered, __file__) is None, "Numba's own places serve others"
+
+
+def test_compiling_is_told_while_it_goes_on_and_not_where_it_is_short(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    now = 100.0
+    log = CompilationLog(lambda: now)
+
+    def compiled(seconds: float) -> None:
+        nonlocal now
+        log.on_start(None)
+        now += seconds
+        log.on_end(None)
+
+    compiled(3.0)
+    assert not caplog.messages
+    for _ in range(4):
+        compiled(1.5)
+    assert [message.partition("all: ")[2] for message in caplog.messages] == ["2 kernels in 4 s", "5 kernels in 9 s"]
+    now += 60.0
+    compiled(6.0)
+    assert caplog.messages[-1].endswith("1 kernels in 6 s"), "another time"

@@ -170,6 +170,7 @@ class Stranger:
 
 DRIVERS = {
     "positions alone, in halves with a gripper, names of its own, stamps apart": Habits(
+        period=0.005,
         halves=True,
         velocities=False,
         more=("gripper",),

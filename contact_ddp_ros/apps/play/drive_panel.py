@@ -1,13 +1,15 @@
 """The tab that leads the robot: modes, motion, gait, time and pushes, each only where the robot can do it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import RLock
 from typing import Any, Final
 
 import viser
 
+from contact_ddp_ros.base.config import ParameterSpec
 from contact_ddp_ros.base.files import new_folder
+from contact_ddp_ros.mpc.config import MOST_TURN
 from contact_ddp_ros.runs.live.commands import (
     Command,
     Drive,
@@ -23,7 +25,6 @@ from contact_ddp_ros.runs.live.commands import (
     Step,
 )
 from contact_ddp_ros.runs.live.snapshot import Snapshot
-from contact_ddp_ros.runs.options import MAX_SPEED
 
 _STEPS: Final = {
     "W": Drive(forward=0.1),
@@ -35,8 +36,14 @@ _STEPS: Final = {
 }
 """Increments of a press of a key."""
 
-SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, 1.0, 0.3
-"""Ends of the sliders [m/s, rad/s, m/s]."""
+SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, MOST_TURN, 2.5
+"""Ends of the sliders [m/s, rad/s, m/s]; of what a gait cannot follow the planner says what it cuts."""
+
+_POSE: Final = ("planner.reference.height", "planner.reference.roll", "planner.reference.pitch")
+"""Parameters of the trunk's pose."""
+
+_POSE_STEPS = 40
+"""Steps of their sliders."""
 
 _DIRECTIONS: Final = {
     "left": (0.0, 1.0, 0.0),
@@ -63,18 +70,19 @@ class DrivePanel:
         abilities: frozenset[str],
         gaits: tuple[str, ...],
         motions: tuple[str, ...] = (),
+        parameters: Mapping[str, ParameterSpec] | None = None,
     ) -> None:
-        """Fills the present tab with what the robot is able to."""
+        """Fills the present tab with what the robot, of these parameters, is able to."""
         self._gui, self._send = gui, send
         self.drive = Drive()
         self._leading = RLock()  # keys and sliders come in threads of their own
         self._paused = False
-        self._gait: Any = None
-        self._variant: Any = None
+        self._inputs: dict[str, Any] = {}
         self._pace: Any = None
         self._add_modes(abilities)
         self._add_motion()
         if "SetParameters" in abilities:
+            self._add_pose(parameters or {})
             self._add_gait(gaits, live="Rebuild" in abilities)
         if motions:
             self._add_motions(motions)
@@ -116,9 +124,9 @@ class DrivePanel:
         self._show_drive()
 
     def show_parameters(self, values: dict[str, Any]) -> None:
-        """Show gait and variant in use."""
-        for name, handle in (("planner.gait.name", self._gait), ("planner.variant", self._variant)):
-            if handle is not None and values.get(name) in handle.options:
+        """Show pose, gait and solver in use."""
+        for name, handle in self._inputs.items():
+            if name in values and values[name] in getattr(handle, "options", (values[name],)):
                 handle.value = values[name]
 
     def show(self, snapshot: Snapshot) -> None:
@@ -159,25 +167,29 @@ class DrivePanel:
         stop = gui.add_button("Stop (space)", color="red")
         stop.on_click(lambda _: self.command(Drive()))
 
+    def _add_pose(self, parameters: Mapping[str, ParameterSpec]) -> None:
+        for spec in (parameters[name] for name in _POSE if name in parameters):
+            low, high, value = (float(number) for number in (spec.low, spec.high, spec.default))  # type: ignore[arg-type]
+            label, step = f"{spec.name.rpartition('.')[2]} [{spec.unit}]", (high - low) / _POSE_STEPS
+            slider = self._gui.add_slider(label, low, high, step, value, hint=spec.description)
+            self._set_by(slider, spec.name)
+
+    def _set_by(self, handle: Any, name: str) -> None:
+        """Have an input set a parameter, and show it."""
+        self._inputs[name] = handle
+
+        @handle.on_update
+        def _(event: Any) -> None:
+            if event.client is not None:
+                self._send(SetParameters({name: handle.value}))
+
     def _add_gait(self, gaits: tuple[str, ...], *, live: bool) -> None:
         """With `live` the solver may change while the robot moves, too; nodes take another one at rest: a parameter."""
-        self._gait = self._gui.add_dropdown("gait", gaits or ("bound",), hint="a change begins at a cycle's end")
-
-        @self._gait.on_update
-        def _(event: Any) -> None:
-            if event.client is not None:
-                self._send(SetParameters({"planner.gait.name": self._gait.value}))
-
-        if not live:
-            return
-        self._variant = self._gui.add_dropdown(
-            "solver", ("ddp", "ilqr"), hint="full second order, or Gauss-Newton: the blend theta is then 0"
-        )
-
-        @self._variant.on_update
-        def _(event: Any) -> None:
-            if event.client is not None:
-                self._send(SetParameters({"planner.variant": self._variant.value}))
+        gait = self._gui.add_dropdown("gait", gaits or ("bound",), hint="a change begins at a cycle's end")
+        self._set_by(gait, "planner.gait.name")
+        if live:
+            hint = "full second order, or Gauss-Newton: the blend theta is then 0"
+            self._set_by(self._gui.add_dropdown("solver", ("ddp", "ilqr"), hint=hint), "planner.variant")
 
     def _add_motions(self, motions: tuple[str, ...]) -> None:
         chosen = self._gui.add_dropdown("jump or flip", motions)
@@ -238,5 +250,4 @@ class DrivePanel:
 
 
 def _within(value: float, limit: float) -> float:
-    limit = min(limit, MAX_SPEED)
     return round(min(max(value, -limit), limit), 3)

@@ -18,8 +18,19 @@ from contact_ddp_ros.apps.play.tune_panel import TunePanel
 from contact_ddp_ros.apps.play.world_panel import WorldPanel
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.robot.gaits.gait import packaged_gaits
-from contact_ddp_ros.runs.live.commands import Answer, Command, Drive, Look, Recover, Reset, SetMode, SetParameters
+from contact_ddp_ros.runs.live.commands import (
+    Answer,
+    Building,
+    Command,
+    Drive,
+    Look,
+    Recover,
+    Reset,
+    SetMode,
+    SetParameters,
+)
 from contact_ddp_ros.runs.live.snapshot import Link, Snapshot, World
+from contact_ddp_ros.runs.options import RunOptions
 
 RATE: Final = 30.0
 """Snapshots per second with a browser open."""
@@ -46,6 +57,7 @@ class Page:
         with redirect_stdout(StringIO()):  # it announces itself there
             self.server = viser.ViserServer(host=host, port=port, label=_TITLE, verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+        self.server.gui.main_panel.dock_right()
         self._shadows = shadows
         self.scene = Scene(self.server, self._send, shadows)
         self._asked: dict[str, Any] = {}
@@ -84,6 +96,8 @@ class Page:
                 self._draw(news)
             elif isinstance(news, World):
                 self._build(news)
+            elif isinstance(news, Building):
+                self._status.say(f"Starting: {news.text}")
             else:
                 self._answer(news)
         now = clock.monotonic()
@@ -92,6 +106,10 @@ class Page:
             watched = bool(self.server.get_clients())
             self._next = now + (1.0 / self._rate if watched else _IDLE_PERIOD)
             self._link.send(Look(watched))
+
+    def show(self, options: RunOptions) -> None:
+        """Draw the robot standing in its world before it can be reached."""
+        self.scene.build(options, draggable=False)
 
     def close(self) -> None:
         """End the server and the robot's link."""
@@ -121,7 +139,8 @@ class Page:
         gui = self.server.gui
         tabs = gui.add_tab_group()
         with tabs.add_tab("Drive"):
-            self._drive = drive = DrivePanel(gui, self._send, world.abilities, tuple(packaged_gaits()), world.motions)
+            gaits = tuple(packaged_gaits())
+            self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits, world.motions, world.parameters)
             if "Rebuild" in world.abilities:
                 self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values)
         with tabs.add_tab("Tune"):
@@ -200,9 +219,17 @@ class Page:
 
 
 def serve(
-    link: Link, host: str, port: int, tell: Callable[[str], None], rate: float = RATE, shadows: bool = True
+    link: Link,
+    options: RunOptions,
+    host: str,
+    port: int,
+    tell: Callable[[str], None],
+    rate: float = RATE,
+    shadows: bool = True,
 ) -> None:
     """Serve the page of a robot until interrupted; `tell` gets the address, as a line for people.
+
+    `options` describe the robot that is drawn until the link has one.
 
     Raises:
         ContactDdpError: the robot cannot be reached.
@@ -211,6 +238,7 @@ def serve(
     try:
         shown = "localhost" if host in ("0.0.0.0", "127.0.0.1", "::") else host
         tell(f"The page is at http://{shown}:{page.port} (Ctrl-C ends it)")
+        page.show(options)
         page.run()
     finally:
         page.close()

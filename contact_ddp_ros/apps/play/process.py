@@ -5,16 +5,23 @@ there is never more than one on its way and the newest always counts.
 """
 
 import contextlib
+import logging
 import multiprocessing
 import signal
 from collections import deque
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from multiprocessing.connection import Connection
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 
+from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.runs.live.commands import Answer, Command, Quit
-from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.live.commands import Answer, Building, Command, Quit
 from contact_ddp_ros.runs.options import RunOptions
+
+if TYPE_CHECKING:  # what it imports is compiled, and told of, by the loop's process
+    from contact_ddp_ros.runs.live.snapshot import News
 
 _IDLE = 0.02
 """Wait for a command while time stands [s]."""
@@ -22,20 +29,26 @@ _IDLE = 0.02
 _END = 5.0
 """Patience with a loop that is to end [s]."""
 
+_OTHER_HALF = ("contact_ddp_ros.control.estimation.state_filter", "contact_ddp_ros.ocp.ddp")
+"""Modules whose kernels another process compiles, where none is compiled yet, while the loop's compiles the others."""
+
 _NEVER_SEEN = "the loop has ended; the terminal says why"
 
 
 def run_loop(connection: Connection, options: RunOptions) -> None:
     """Body of the process: builds the loop and runs it until the other end closes or sends Quit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is the page's to handle
-    from contact_ddp_ros.apps.play.session import Session
-    from contact_ddp_ros.base.process import freeze_garbage
-
     sending = Lock()
 
-    def tell(news: Answer | World | Snapshot) -> None:
+    def tell(news: "News") -> None:
         with sending, contextlib.suppress(OSError):
             connection.send(news)
+
+    log = logging.getLogger("contact_ddp_ros")
+    log.addHandler(_Teller(tell))
+    log.setLevel(logging.INFO)
+    from contact_ddp_ros.apps.play.session import Session
+    from contact_ddp_ros.base.process import freeze_garbage
 
     try:
         session = Session(options, tell)
@@ -53,6 +66,24 @@ def run_loop(connection: Connection, options: RunOptions) -> None:
             session.advance()
 
 
+def _compile(modules: Sequence[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for module in modules:
+        import_module(module)
+
+
+class _Teller(logging.Handler):
+    """What the package logs, above all that it compiles for a while, as news."""
+
+    def __init__(self, tell: "Callable[[News], None]") -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell the message."""
+        self._tell(Building(self.format(record)))
+
+
 class LoopProcess:
     """A :class:`contact_ddp_ros.runs.live.commands.Link` to a loop that it starts."""
 
@@ -63,7 +94,9 @@ class LoopProcess:
         self._process = context.Process(target=run_loop, args=(other, options), name="loop", daemon=True)
         self._process.start()
         other.close()
-        self._inbox: deque[Answer | World | Snapshot] = deque()
+        if numba_cache.is_empty():
+            context.Process(target=_compile, args=(_OTHER_HALF,), daemon=True).start()
+        self._inbox: deque[News] = deque()
         self._sending = Lock()
         self._failure = ""
         self._reader = Thread(target=self._read, name="loop news", daemon=True)
@@ -79,7 +112,7 @@ class LoopProcess:
         with self._sending, contextlib.suppress(OSError, ValueError):
             self._connection.send(command)
 
-    def news(self) -> list[Answer | World | Snapshot]:
+    def news(self) -> "list[News]":
         """Messages since the last call."""
         found = []
         while self._inbox:

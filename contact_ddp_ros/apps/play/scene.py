@@ -26,6 +26,8 @@ _TILE = 10.0
 """Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
 _GHOST_COLOUR, _GHOST_OPACITY = (60, 130, 200), 0.22
 _CAMERA, _LOOK_AT = (0.55, -1.25, 0.55), (0.05, 0.0, 0.2)
+_CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT = (0.9, -2.2, 0.75), (0.05, 0.0, -0.6)
+"""Camera and what it looks at in upright windows, as of phones, where controls hold the lower half [m]."""
 
 
 class Scene:
@@ -41,6 +43,7 @@ class Scene:
         """Lead of the ghost on its plan [s]; 0 for no ghost."""
         server.initial_camera.position = _CAMERA
         server.initial_camera.look_at = _LOOK_AT
+        server.on_client_connect(_frame)
         self.cast_shadows(shadows)
         self._root: Any = None
         self._grabbed: tuple[str, Array] | None = None
@@ -183,6 +186,12 @@ def mesh_of(shape: Shape) -> trimesh.Trimesh:
     pose[:3, :3], pose[:3, 3] = quaternion_to_matrix(np.roll(shape.wxyz, -1)), shape.position
     mesh.apply_transform(pose)
     return mesh
+
+
+def _frame(client: viser.ClientHandle) -> None:
+    """Frame the robot in the free part of an upright window."""
+    if client.camera.aspect < 1.0:
+        client.camera.position, client.camera.look_at = _CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT
 
 
 def _colour(shape: Shape) -> tuple[int, int, int]:

@@ -25,7 +25,7 @@ from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.commands import EVERYTHING
-from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, World, plan_of, touch_of
+from contact_ddp_ros.runs.live.snapshot import News, Snapshot, Solve, World, plan_of, touch_of
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import Recorder, save
@@ -88,13 +88,11 @@ _ENDLESS = 1e6
 _SLOWEST, _FASTEST = 0.02, 1.0
 """Paces of simulated time over real time."""
 
-News = Callable[[do.Answer | World | Snapshot], None]
-
 
 class Session(Observer):
     """One loop, its clock, and what people want of it. Not for several threads."""
 
-    def __init__(self, options: RunOptions, tell: News) -> None:
+    def __init__(self, options: RunOptions, tell: Callable[[News], None]) -> None:
         """Builds the loop; `tell` gets answers, worlds and snapshots.
 
         Raises:

@@ -140,6 +140,13 @@ Command = (
 
 
 @dataclass(frozen=True)
+class Building:
+    """What a robot that has no world yet is doing, for people."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Answer:
     """Outcome of a command, for people; `accepted` is False where nothing changed."""
 

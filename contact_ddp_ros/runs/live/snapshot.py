@@ -16,7 +16,7 @@ from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.policy import Policy
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses, landings
 from contact_ddp_ros.robot.state import RobotState
-from contact_ddp_ros.runs.live.commands import Answer, Command, Drive
+from contact_ddp_ros.runs.live.commands import Answer, Building, Command, Drive
 from contact_ddp_ros.runs.options import RunOptions
 
 Array = NDArray[np.float64]
@@ -210,6 +210,10 @@ class PlanView(PolicyPoses):
         return self.state(x, actual, time)
 
 
+News = Building | Answer | World | Snapshot
+"""What comes from a robot."""
+
+
 class Link(Protocol):
     """Link of the page to a robot: commands there; answers, worlds and the newest snapshot back. No method waits.
 
@@ -221,7 +225,7 @@ class Link(Protocol):
         """Ask for something; the answer comes with `news`."""
         ...
 
-    def news(self) -> list[Answer | World | Snapshot]:
+    def news(self) -> list[News]:
         """Messages since the last call, in order; snapshots come no faster than they are asked for."""
         ...
 

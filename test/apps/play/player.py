@@ -4,7 +4,7 @@ import time as clock
 
 from contact_ddp_ros.apps.play.session import Session
 from contact_ddp_ros.runs.live import commands as do
-from contact_ddp_ros.runs.live.snapshot import Snapshot, World
+from contact_ddp_ros.runs.live.snapshot import News, Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions
 
 
@@ -12,7 +12,7 @@ class Player:
     """A session whose time runs only when told, as fast as it can."""
 
     def __init__(self, options: RunOptions) -> None:
-        self.news: list[do.Answer | World | Snapshot] = []
+        self.news: list[News] = []
         self._world: World | None = None
         self.session = Session(options, self.news.append)
         self.session.handle(do.Pause(True))

@@ -113,6 +113,13 @@ def test_what_is_typed_is_taken_as_a_whole_or_refused_with_words(page: Any) -> N
     assert typed("+4.0") == "" and box.input_value() == "4"
 
 
+def test_the_trunk_is_lowered(page: Any) -> None:
+    box = field(page, "height [m]")
+    box.fill("0.25")
+    box.press("Enter")
+    until(lambda: "set planner.reference.height = 0.25" in text(page), lambda: text(page))
+
+
 def test_a_gamepad_drives(page: Any) -> None:
     page.evaluate("navigator.getGamepads = () => [{axes: [0, -1, 0, 0], buttons: Array(10).fill({pressed: false})}]")
     until(lambda: wanted(page) >= 0.5, lambda: text(page))

@@ -1,0 +1,46 @@
+"""The page before there is a robot: its address, the robot standing, and what is going on meanwhile."""
+
+import pytest
+
+from contact_ddp_ros.runs.live.commands import Answer, Building, Command
+from contact_ddp_ros.runs.options import RunOptions
+
+pytest.importorskip("viser", reason="pinned in requirements-play.txt")
+
+
+class Compiling:
+    """A link to a robot that is not ready and never will be."""
+
+    def __init__(self) -> None:
+        self.inbox: list[object] = [Building("compiling: 12 kernels in 4 s")]
+
+    def send(self, command: Command) -> None:
+        pass
+
+    def news(self) -> list[object]:
+        found, self.inbox = self.inbox, []
+        return found
+
+    def failure(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
+
+
+def test_it_shows_the_robot_standing_and_what_is_going_on_until_the_loop_is_there() -> None:
+    from contact_ddp_ros.apps.play.page import Page
+
+    link = Compiling()
+    page = Page(link, "127.0.0.1", 0)  # type: ignore[arg-type]
+    try:
+        page.show(RunOptions(terrain="step:0.5,0.05"))
+        assert {"base_link", "fr_abad"} <= {page.scene._figure.bodies[body] for body in page.scene._bodies}
+        assert min(frame.position[2] for frame in page.scene._bodies.values()) > 0.0, "it stands"
+        page.look()
+        assert "Starting: compiling: 12 kernels in 4 s" in page._status._text.content
+        link.inbox = [Answer(False, "no such gait")]
+        page.look()
+        assert page._world is None
+    finally:
+        page.close()
