@@ -37,11 +37,14 @@ def report(recording: Recording, folder: Path, console: Console, *, film: bool) 
     if not found["stood"]:
         told = "; ".join(f"at {event.time:g} s {event.text}" for event in recording.events)
         say(console, f"The robot never stood: {told or 'nothing that was recorded says why'}")
-    with working(console, "Drawing plots"):
-        plots.save_all(recording, folder)
-    if film:
-        _film(recording, folder, console)
-    say(console, f"Saved in {folder}")
+    say(console, f"Saved in {folder}; pictures follow, Ctrl-C leaves them out")
+    try:
+        with working(console, "Drawing plots"):
+            plots.save_all(recording, folder)
+        if film:
+            _film(recording, folder, console)
+    except KeyboardInterrupt:
+        say(console, f"Pictures are left out; contact-ddp report {folder} makes them")
     return found
 
 

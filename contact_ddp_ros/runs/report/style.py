@@ -86,8 +86,9 @@ def explained(drawn: Artist, meaning: str) -> None:
 def explain(drawn: Figure) -> None:
     """Draw that legend; none where nothing is to be explained."""
     found: dict[str, Artist] = {}
-    for one in drawn.findobj(lambda artist: str(artist.get_gid() or "").startswith(_EXPLAINED)):
-        found.setdefault(str(one.get_gid()).removeprefix(_EXPLAINED), one)
+    for one in (child for axes in drawn.axes for child in axes.get_children()):
+        if str(one.get_gid() or "").startswith(_EXPLAINED):
+            found.setdefault(str(one.get_gid()).removeprefix(_EXPLAINED), one)
     if found:
         drawn.legend(list(found.values()), list(found), loc="outside lower left", ncols=4, fontsize=8)
 

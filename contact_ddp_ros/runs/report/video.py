@@ -90,7 +90,7 @@ def render_recording(
     recording: Recording,
     path: Path | str,
     *,
-    frames_per_second: float = 30.0,
+    frames_per_second: float = 25.0,
     speed: float | None = None,
     longest: float = LONGEST,
     progress: Callable[[float], None] | None = None,

@@ -321,6 +321,16 @@ def test_a_machine_that_cannot_render_still_reports(fake_loop, tmp_path, capsys,
     assert (tmp_path / "new" / "summary.json").exists()
 
 
+def test_whoever_does_not_wait_for_the_pictures_has_the_rest(fake_loop, tmp_path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plots, "save_all", interrupted)
+    assert main(["sim", "--out", str(tmp_path / "new")]) == 0
+    assert f"contact-ddp report {tmp_path / 'new'} makes them" in " ".join(capsys.readouterr().out.split())
+    assert (tmp_path / "new" / "recording.npz").exists() and not (tmp_path / "new" / "run.mp4").exists()
+
+
 def test_default_folders_do_not_collide(fake_loop, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
