@@ -24,7 +24,7 @@ from contact_ddp_ros.runs.live.commands import (
     Slow,
     Step,
 )
-from contact_ddp_ros.runs.live.snapshot import Snapshot
+from contact_ddp_ros.runs.live.snapshot import Snapshot, World
 
 _STEPS: Final = {
     "W": Drive(forward=0.1),
@@ -79,6 +79,7 @@ class DrivePanel:
         self._paused = False
         self._inputs: dict[str, Any] = {}
         self._pace: Any = None
+        self._motion: Any = None
         self._add_modes(abilities)
         self._add_motion()
         if "SetParameters" in abilities:
@@ -128,6 +129,15 @@ class DrivePanel:
         for name, handle in self._inputs.items():
             if name in values and values[name] in getattr(handle, "options", (values[name],)):
                 handle.value = values[name]
+
+    def take_robot(self, world: World) -> None:
+        """Show motions and ranges of the pose of another robot."""
+        for name in _POSE:
+            if name in self._inputs:
+                slider, spec = self._inputs[name], world.parameters[name]
+                slider.min, slider.max = spec.low, spec.high
+        if self._motion is not None:
+            self._motion.options = world.motions
 
     def show(self, snapshot: Snapshot) -> None:
         """Follow a snapshot."""
@@ -192,7 +202,7 @@ class DrivePanel:
             self._set_by(self._gui.add_dropdown("solver", ("ddp", "ilqr"), hint=hint), "planner.variant")
 
     def _add_motions(self, motions: tuple[str, ...]) -> None:
-        chosen = self._gui.add_dropdown("jump or flip", motions)
+        self._motion = chosen = self._gui.add_dropdown("jump or flip", motions)
         do = self._gui.add_button("Do it", hint="out of a stand; the first time it is optimised before")
         do.on_click(lambda _: self._send(Perform(chosen.value)))
 

@@ -133,6 +133,7 @@ class Page:
             self._chooser.show(world)
         values = {name: spec.default for name, spec in world.parameters.items()}
         if self._drive is not None:
+            self._drive.take_robot(world)
             self._drive.show_parameters(values)
 
     def _add_panels(self, world: World) -> None:

@@ -69,6 +69,12 @@ class Control:
         if self._input.disabled == enabled:
             self._input.disabled = not enabled
 
+    def set_visible(self, visible: bool) -> None:
+        """Show the control, or hide it."""
+        for handle in (self._input, self._track):
+            if handle is not None and handle.visible != visible:
+                handle.visible = visible
+
     def _draw_track(self, value: Value) -> None:
         if self._track is not None and isinstance(value, int | float):
             self._track.content = track(self.spec, self._safe, float(value))
@@ -190,8 +196,12 @@ class TunePanel:
         self._values: dict[str, Value] = {}
         self._declared: Mapping[str, Value] = {}
         self._options = RunOptions()
+        self._search: Any = gui.add_text("search", "", hint="part of a name or of its description")
+        self._only_changed: Any = gui.add_checkbox("changed only", False)
         self._place = gui.add_folder("Parameters")
-        self._built: list[Any] = []
+        self._built: dict[str, Any] = {}
+        self._search.on_update(lambda _: self._filter())
+        self._only_changed.on_update(lambda _: self._filter())
         with gui.add_folder("Take along"):
             download = gui.add_button("Save as YAML", hint="the changed parameters as a ROS parameter file")
             copy = gui.add_button("Copy as command", hint="a run with these parameters, without the page")
@@ -223,6 +233,8 @@ class TunePanel:
         self._values |= {name: value for name, value in answer.parameters.items() if name in self._values}
         for name in {*answer.parameters, *asked} & set(self._controls):
             self._controls[name].show(self._values[name])
+        if self._only_changed.value:
+            self._filter()
 
     @property
     def values(self) -> dict[str, Value]:
@@ -234,19 +246,35 @@ class TunePanel:
         return {name: value for name, value in self._values.items() if self._declared.get(name) != value}
 
     def _make(self, parameters: Mapping[str, ParameterSpec]) -> None:
-        for old in self._built:
+        for old in self._built.values():
             old.remove()
-        self._built, self._controls = [], {}
+        self._built, self._controls = {}, {}
         safe, choices = packaged_ranges(), {"planner.gait.name": tuple(packaged_gaits())}
         with self._place:
             for group, specs in groupby(parameters.values(), key=lambda spec: spec.name.rpartition(".")[0]):
                 with ExitStack() as stack:
                     folder = self._gui.add_folder(group, expand_by_default=False)
                     stack.enter_context(folder)
-                    self._built.append(folder)
+                    self._built[group] = folder
                     for spec in specs:
                         control = Control(self._gui, spec, safe.get(spec.name), choices, self._change)
                         self._controls[spec.name] = control
+
+    def _filter(self) -> None:
+        """Show the controls that are searched for, and the folders that have some."""
+        words = str(self._search.value).lower().split()
+        changed = self.changed()
+        shown = {
+            name
+            for name, control in self._controls.items()
+            if all(word in f"{name} {control.spec.description}".lower() for word in words)
+            and (name in changed or not self._only_changed.value)
+        }
+        for name, control in self._controls.items():
+            control.set_visible(name in shown)
+        groups = {name.rpartition(".")[0] for name in shown}
+        for group, folder in self._built.items():
+            folder.visible = group in groups
 
     def _change(self, name: str, value: Value) -> None:
         self._send(SetParameters({name: value}))

@@ -1,11 +1,11 @@
-"""The chooser of the simulated ground: a kind and how much of it, built when asked for.
+"""The chooser of robot and world: engine, state, ground, friction and payload, built when asked for.
 
 Pushes and pulls of the simulated robot, and which of them a fall may be put down to.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final
 
@@ -14,13 +14,16 @@ import viser
 from numpy.typing import NDArray
 
 from contact_ddp_ros.apps.play.keys import MouseSpring
+from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import Value
 from contact_ddp_ros.control.safety import Fault
+from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.terrain.words import FLAT
+from contact_ddp_ros.robot.profile import packaged_robots
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.runs.live.commands import Command, PushTrunk, Rebuild
 from contact_ddp_ros.runs.live.snapshot import Spring, World
-from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.options import OPTIONS, RunOptions
 
 Array = NDArray[np.float64]
 
@@ -137,15 +140,34 @@ def ground_of(world: World) -> str:
     return str(world.options.in_effect("terrain") if built is None else built.default)
 
 
-def elsewhere(world: World, values: Mapping[str, Value], word: str) -> RunOptions:
-    """The options of a world with the parameters in use, on another ground."""
+def elsewhere(
+    world: World, values: Mapping[str, Value], robot: str, state: str, wanted: Mapping[str, Value]
+) -> RunOptions:
+    """Options of a run with the parameters in use, in another world.
+
+    Another robot has its own parameters: of those in use it takes the simulator's alone.
+
+    Args:
+        world: the present one.
+        values: parameters in use, by "section.name".
+        robot: name or file.
+        state: source of the state estimate.
+        wanted: parameters of the simulator, by "section.name".
+    """
     built = {name: spec.default for name, spec in world.parameters.items()}
     unlike = {name: value for name, value in values.items() if built.get(name) != value}
-    return world.options.changed({**unlike, _TERRAIN: word})
+    options = replace(world.options, state=state)
+    if robot != options.robot:
+        unlike = {name: value for name, value in unlike.items() if name.startswith("simulator.")}
+        options = replace(options, robot=robot, config=None, overrides={})
+    return options.changed({**unlike, **wanted})
+
+
+_FRICTION, _PAYLOAD, _ENGINE = "simulator.friction", "simulator.payload.mass", "simulator.engine"
 
 
 class WorldPanel:
-    """Kind, number and a button."""
+    """Folder of the robot and its world: what may be chosen, and a button that builds it."""
 
     def __init__(
         self, gui: viser.GuiApi, send: Callable[[Command], None], values: Callable[[], Mapping[str, Value]]
@@ -155,26 +177,43 @@ class WorldPanel:
         self._world: World | None = None
         with gui.add_folder("World"):
             self._shown: Any = gui.add_html("")
+            self._robot: Any = gui.add_dropdown("robot", tuple(packaged_robots()), initial_value=DEFAULT_ROBOT)
+            self._engine: Any = gui.add_dropdown("engine", tuple(PACKAGES))
+            self._state: Any = gui.add_dropdown("state", OPTIONS["state"].choices, hint="of IMU and joints, or true")
             self._kind: Any = gui.add_dropdown("ground", (FLAT, *KINDS), hint="planner and controller do not know it")
             self._numbers: dict[str, Any] = {
                 name: gui.add_slider(one.label, one.low, one.high, one.step, one.first, visible=False)
                 for name, one in KINDS.items()
             }
-            build = gui.add_button("Build this world", hint="the robot begins again there; parameters stay")
+            self._friction: Any = gui.add_slider("friction", 0.1, 1.5, 0.05, 0.8)
+            self._payload: Any = gui.add_slider("payload [kg]", 0.0, 10.0, 0.1, 0.0)
+            build = gui.add_button("Build this world", hint="the robot begins again there; its parameters stay")
         self._kind.on_update(lambda _: self._show_number())
         build.on_click(lambda _: self._build())
 
     def show(self, world: World) -> None:
-        """Show the ground that is built."""
+        """Show the world that is built."""
         self._world = world
+        robot, state = world.options.robot, world.options.state
         self._shown.content = f'<div style="margin:2px 8px;font-size:0.82em">built: {escape(ground_of(world))}</div>'
+        if robot not in self._robot.options:
+            self._robot.options = (robot, *self._robot.options)
+        self._robot.value, self._state.value = robot, state
+        for name, handle in ((_ENGINE, self._engine), (_FRICTION, self._friction), (_PAYLOAD, self._payload)):
+            handle.value = world.parameters[name].default
 
     def _show_number(self) -> None:
         for name, slider in self._numbers.items():
             slider.visible = name == self._kind.value
 
     def _build(self) -> None:
-        if self._world is not None:
-            kind = self._kind.value
-            word = word_of(kind, 0.0 if kind == FLAT else self._numbers[kind].value)
-            self._send(Rebuild(elsewhere(self._world, self._values(), word)))
+        if self._world is None:
+            return
+        kind = self._kind.value
+        wanted = {
+            _TERRAIN: word_of(kind, 0.0 if kind == FLAT else self._numbers[kind].value),
+            _ENGINE: self._engine.value,
+            _FRICTION: self._friction.value,
+            _PAYLOAD: self._payload.value,
+        }
+        self._send(Rebuild(elsewhere(self._world, self._values(), self._robot.value, self._state.value, wanted)))

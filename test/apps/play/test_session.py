@@ -200,10 +200,15 @@ def test_every_ground_that_the_page_offers_exists(kind: str) -> None:
 def test_parameters_in_use_go_along_to_another_ground(player: Player) -> None:
     values = {name: spec.default for name, spec in player.world.parameters.items()}
     values |= {"planner.weight.pitch": 61.0, "simulator.terrain": "flat"}
-    options = elsewhere(player.world, values, "boxes:0.02,1")
+    options = elsewhere(player.world, values, "mini_cheetah", "estimated", {"simulator.terrain": "boxes:0.02,1"})
     assert options.terrain == "boxes:0.02,1"
     assert options.overrides["planner.weight.pitch"] == 61.0
     assert "simulator.terrain" not in options.overrides
+    other = elsewhere(
+        player.world, values, "solo12", "true", {"simulator.payload.mass": 0.5, "simulator.friction": 0.6}
+    )
+    assert (other.robot, other.state, other.friction) == ("solo12", "true", 0.6)
+    assert other.overrides == {"simulator.payload.mass": 0.5}, "another robot has its own weights"
 
 
 def test_it_jumps_on_request_and_moves_on(player: Player) -> None:
