@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar
 
-import yaml
-
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 
 Value = bool | int | float | str | tuple[float, ...]
@@ -235,6 +233,8 @@ def parse_setting(text: str) -> tuple[str, Any]:
             return name.strip(), kind(value)
         except ValueError:
             continue
+    import yaml  # the command line's help must do without
+
     try:
         return name.strip(), yaml.safe_load(value)
     except yaml.YAMLError:

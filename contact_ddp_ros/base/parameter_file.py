@@ -11,8 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from contact_ddp_ros.base.config import dotted
 from contact_ddp_ros.base.errors import ParameterError, did_you_mean
 
@@ -30,6 +28,8 @@ def read_sections(path: str | Path) -> Sections:
     Raises:
         ParameterError: the file cannot be read or is not a ROS parameter file.
     """
+    import yaml  # the command line's help must do without
+
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
