@@ -13,25 +13,14 @@ from setuptools import find_packages, setup
 
 PACKAGE = "contact_ddp_ros"
 HERE = Path(__file__).resolve().parent  # colcon builds through a link
-VERSION = {}
+VERSION, RULES = {}, {}
 exec((HERE / PACKAGE / "__init__.py").read_text(encoding="utf-8"), VERSION)
-
-
-EXACT = ("pin==",)  # pin 4.1 crashes beside the crocoddyl that the benchmarks need
+exec((HERE / PACKAGE / "base" / "requirements.py").read_text(encoding="utf-8"), RULES)
 
 
 def requirements(name):
-    """Pins of a requirements file up to the next major release: `numpy==2.4.6; marker` as `numpy>=2.4,<3; marker`.
-
-    Not as `~=4.0`, on which colcon's reader of requirements fails.
-    """
-    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
-    pins = [line.split("#")[0].strip() for line in lines]
-    return [pin if pin.startswith(EXACT) else re.sub(r"==(\d+)(\.\d+)[^;\s]*", _range, pin) for pin in pins if pin]
-
-
-def _range(pin):
-    return f">={pin[1]}{pin[2]},<{int(pin[1]) + 1}"
+    """Requirements of a file of pins, each up to the next major release."""
+    return RULES["ranges"]((HERE / name).read_text(encoding="utf-8"))
 
 
 def description():
