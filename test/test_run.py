@@ -97,6 +97,16 @@ def test_help_needs_no_more_than_python(tmp_path: Path, word: str) -> None:
     assert not (tmp_path / ".venv").exists()
 
 
+def test_doctor_installs_nothing(checkout: Path) -> None:
+    """In the environment that is there, also without a renderer; else in the Python that would make one."""
+    assert call(checkout, "examine doctor").returncode == 0
+    assert (checkout / ".venv/bin/log").read_text().splitlines() == ["-c ", "-m contact_ddp_ros.apps.cli doctor"]
+    shutil.rmtree(checkout / ".venv")
+    done = call(checkout, "find_python() { echo echo; }; PYTHONPATH=/ros examine doctor")
+    assert done.stdout == "-m contact_ddp_ros.apps.cli doctor\n"
+    assert not (checkout / ".venv").exists()
+
+
 def test_groups_are_installed_once_when_first_needed(checkout: Path) -> None:
     first = call(checkout, "set_up sim")
     assert first.returncode == 0, first.stderr

@@ -36,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "contact_ddp_ros":
             raise
-        return _complain(f"this job needs the Python package {error.name!r}, which is not installed", EXIT_FAILED)
+        text = f"this job needs the Python package {error.name!r}, which is not installed; see contact-ddp doctor"
+        return _complain(text, EXIT_FAILED)
     except OSError as error:
         return _complain(_what_failed(error), EXIT_FAILED)
     except KeyboardInterrupt:

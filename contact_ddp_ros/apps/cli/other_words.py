@@ -1,4 +1,4 @@
-"""The words of the command line about recorded runs, benchmarks, robots, Gazebo's files and generated pages."""
+"""The words of the command line about recorded runs, benchmarks, robots, Gazebo's files, pages and the machine."""
 
 from argparse import REMAINDER
 from pathlib import Path
@@ -21,6 +21,7 @@ def add_other_words(words: Any) -> None:
         _add_gazebo_emulator,
         _add_parameters,
         _add_security_policy,
+        _add_doctor,
     ):
         add(words)
 
@@ -193,3 +194,12 @@ def _add_security_policy(words: Any) -> None:
     about = f"Print {text}, for `ros2 security create_permission`; see docs/security.md."
     parser = add_word(words, "security-policy", "jobs:run_security_policy", text, about)
     parser.add_argument("--namespace", default="/", metavar="NAME", help="namespace of the nodes (default: /)")
+
+
+def _add_doctor(words: Any) -> None:
+    text = "what this machine has, and what to do about what is missing"
+    about = (
+        f"Print {text}: C compiler, packages, real-time rights, ROS 2, rendering and more. Nothing is installed. "
+        "Exit status 1: sim lacks packages or a C compiler."
+    )
+    add_word(words, "doctor", "doctor:doctor", text, about)

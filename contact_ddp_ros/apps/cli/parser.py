@@ -15,6 +15,9 @@ from contact_ddp_ros.base.config import number, whole_number
 from contact_ddp_ros.base.errors import did_you_mean
 from contact_ddp_ros.runs.options import OPTIONS
 
+PAGE_PORT = 8080
+"""Port of the live page."""
+
 _RUN_EXAMPLES = """
 examples:
   contact-ddp {job} --duration 20 --speed 1.0
@@ -45,6 +48,7 @@ examples:
   contact-ddp replay BAG                        plan again from the states of a recorded bag
   contact-ddp estimate LOG                      state estimator on a recorded log of IMU and joints
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim
+  contact-ddp doctor                            what this machine has, and what to do about what is missing
 
 `contact-ddp JOB --help` describes a job's options.
 """
@@ -172,7 +176,11 @@ def _add_play(words: Any) -> None:
         "--ros", action="store_true", help="show and lead the ROS 2 nodes that run, instead of a simulation"
     )
     page.add_argument(
-        "--port", type=within(1, 65535), default=8080, metavar="N", help="the next free one is taken (default: 8080)"
+        "--port",
+        type=within(1, 65535),
+        default=PAGE_PORT,
+        metavar="N",
+        help="the next free one is taken (default: %(default)s)",
     )
     page.add_argument(
         "--host",
