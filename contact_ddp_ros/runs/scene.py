@@ -4,7 +4,7 @@ Poses of its links, of its plan's ghost, forces at its feet; colours, sizes and 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.robot.state import RobotState
+from contact_ddp_ros.runs.motions.result import MotionResult
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.recording.record import states_at
 
@@ -106,7 +107,8 @@ class Pose:
 class Moment:
     """An instant [s]: the robot, its ghost where a kept plan covers it, and forces (4, 3) on its soles (4, 3).
 
-    `planned` are the forces of the plan in use; forces that nobody knows are zero.
+    `planned` are the forces of the plan in use; forces that nobody knows are zero. `ground` is the mean height of the
+    ground below the feet [m], zero where nobody knows it.
     """
 
     time: float
@@ -115,6 +117,7 @@ class Moment:
     soles: Array
     forces: Array
     planned: Array
+    ground: float
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ class RecordedRobot:
         options = recording.info.options
         robot = load_robot(options.get("robot"))
         self._recording = recording
+        self._motion = MotionResult(recording) if recording.motion else None
         self._figure = Figure(robot, SimOptions(terrain=options.get("terrain", "flat")))
         self._planned = PolicyPoses(robot)
         self._plans = recording.plans if PolicyPoses.knows(recording.info.plan_coordinates) else {}
@@ -165,25 +169,25 @@ class RecordedRobot:
         """Shapes of robot and ground."""
         return self._figure.shapes
 
-    def moments(self) -> Iterator[Moment]:
-        """One after the other, at no more than RATE; ticks with a state that is not finite are left out."""
+    def moments(self, rate: float = RATE) -> Iterator[Moment]:
+        """One after the other, at about `rate` [Hz]; ticks with a state that is not finite are left out."""
         recording, ticks = self._recording, self._recording.ticks
         known = np.isfinite(ticks["position"]).all(axis=1) & np.isfinite(ticks["joint_positions"]).all(axis=1)
-        step = max(1, round(1.0 / RATE / recording.info.control_period))
+        step = max(1, round(1.0 / rate / recording.info.control_period))
         planned_states = states_at(self._plans, ticks["time"])
         for row in np.flatnonzero(known)[::step]:
             state = recording.state(int(row))
-            ghost = None
-            if planned_states.shape[1] and np.isfinite(planned_states[row]).all():
-                ghost = self._pose_of(self._planned.state(planned_states[row], state))
+            ghost = self._ghost(int(row), planned_states[row])
             planned = np.nan_to_num(ticks["planned_forces"][row])
+            soles = self._figure.feet(state)
             yield Moment(
                 time=state.time,
                 robot=self._pose_of(state),
-                ghost=ghost,
-                soles=self._figure.feet(state),
+                ghost=None if ghost is None else self._pose_of(ghost),
+                soles=soles,
                 forces=np.nan_to_num(ticks["contact_forces"][row]),
                 planned=self._planned.leg_forces(planned.ravel(), state),
+                ground=float(np.nan_to_num(np.mean(soles[:, 2] - ticks["foot_heights"][row]))),
             )
 
     def paths(self) -> Iterator[Path]:
@@ -192,10 +196,22 @@ class RecordedRobot:
         for row in range(len(plans["nodes"]) if plans else 0):
             begin = float(plans["times"][row, 0])
             tick = min(int(np.searchsorted(recording.ticks["time"], begin - 1e-9)), len(recording.ticks["time"]) - 1)
-            actual = recording.state(tick)
             planned = plans["states"][row, : plans["nodes"][row] + 1 : PATH_STEP]
-            trunk = np.array([self._planned.state(x, actual).position for x in planned])
+            trunk = np.array([self._planned_robot(x, tick).position for x in planned])
             yield Path(begin, trunk, self.planned_soles(planned, tick).transpose(1, 0, 2))
+
+    def _ghost(self, row: int, planned: Array) -> RobotState | None:
+        """Planned robot at a tick; that of a motion, which may be upside down, keeps the heading of its beginning."""
+        if self._motion is not None:
+            return self._motion.ghost(row)
+        return self._planned_robot(planned, row) if len(planned) and np.isfinite(planned).all() else None
+
+    def _planned_robot(self, x: Array, row: int) -> RobotState:
+        """A planned state, moved by the error that the place it was planned from has at a tick."""
+        actual = self._recording.state(row)
+        planned = self._planned.state(x, actual)
+        error = self._recording.ticks["position"][row] - actual.position
+        return replace(planned, position=planned.position - error)
 
     def _pose_of(self, state: RobotState) -> Pose:
         positions, wxyz = self._figure.poses(state)
@@ -207,8 +223,7 @@ class RecordedRobot:
 
     def planned_soles(self, states: Array, row: int) -> Array:
         """(n, 4, 3) those of planned states (n, n_x), where planar in the plane in which the robot is at a tick."""
-        actual = self._recording.state(row)
-        return np.array([self._figure.feet(self._planned.state(x, actual)) for x in states]).reshape(-1, 4, 3)
+        return np.array([self._figure.feet(self._planned_robot(x, row)) for x in states]).reshape(-1, 4, 3)
 
     def skeleton(self, row: int) -> Skeleton:
         """The robot at a tick."""

@@ -11,8 +11,10 @@ from contact_ddp_ros.apps.cli import main
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.robot.state import STATE_PARTS
 from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.export.signals import signals
+from contact_ddp_ros.runs.options import ESTIMATED
 from contact_ddp_ros.runs.recording import Recording, save
 from contact_ddp_ros.runs.recording.record import kept_at, states_at
 from contact_ddp_ros.runs.scene import RecordedRobot
@@ -95,6 +97,24 @@ def test_the_ghost_is_there_while_a_plan_is(recording):
     paths = list(motion.paths())
     assert [path.time for path in paths] == pytest.approx(BEGINS)
     assert paths[0].soles.shape == (4, len(paths[0].trunk), 3)
+
+
+def test_the_plan_is_drawn_from_where_the_robot_was_not_from_where_it_seemed_to_be(recording):
+    ticks = {f"true_{name}": recording.ticks[name] for name in STATE_PARTS} | recording.ticks
+    lower = 0.1
+    ticks["position"] = ticks["position"] - [0.0, 0.0, lower]
+    plans = {**recording.plans, "states": recording.plans["states"].copy()}
+    plans["states"][..., 1] -= lower
+    info = replace(recording.info, options={**recording.info.options, "state": ESTIMATED})
+    seen, there = (
+        RecordedRobot(one) for one in (Recording(info, ticks, recording.solves, recording.events, plans), recording)
+    )
+    for one, other in zip(seen.moments(10.0), there.moments(10.0), strict=True):
+        assert (one.ghost is None) == (other.ghost is None)
+        if one.ghost is not None:
+            np.testing.assert_allclose(one.ghost.positions, other.ghost.positions, atol=1e-9)
+    for path, same in zip(seen.paths(), there.paths(), strict=True):
+        np.testing.assert_allclose(path.soles, same.soles, atol=1e-9)
 
 
 @pytest.mark.parametrize("direction", [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.3, -2.0, 0.1]])

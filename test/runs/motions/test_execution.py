@@ -12,6 +12,7 @@ from contact_ddp_ros.control.config import ControllerConfig
 from contact_ddp_ros.control.controller import Controller
 from contact_ddp_ros.control.modes import ControlMode
 from contact_ddp_ros.control.motion_controller import MotionController, MotionStage
+from contact_ddp_ros.robot.joints import BASE_LINK
 from contact_ddp_ros.robot.model import foot_positions
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
@@ -21,6 +22,7 @@ from contact_ddp_ros.runs.motions.trials import Spread, perturbed_run
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES
 from contact_ddp_ros.runs.report.video import frames
+from contact_ddp_ros.runs.scene import RecordedRobot
 
 from .support import ROBOT, executed, plan_of, plan_of_strides
 
@@ -175,6 +177,14 @@ def test_it_is_filmed(backflip: MotionResult) -> None:
     pictures = list(frames(backflip.recording, 0.8, width=160))
     assert len(pictures) == 4 and pictures[0].shape == (90, 160, 3)
     assert (pictures[0] != pictures[1]).any()
+
+
+def test_the_ghost_of_an_export_turns_with_the_robot(backflip: MotionResult) -> None:
+    robot = RecordedRobot(backflip.recording)
+    trunk = robot.bodies.index(BASE_LINK)
+    pairs = [(one.robot, one.ghost) for one in robot.moments(50.0) if one.ghost is not None]
+    alike = [abs(float(body.quaternions[trunk] @ ghost.quaternions[trunk])) for body, ghost in pairs]
+    assert len(alike) > 20 and min(alike) > 0.97
 
 
 def test_it_bounds_flips_and_bounds_on() -> None:
