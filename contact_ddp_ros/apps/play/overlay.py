@@ -3,8 +3,6 @@
 Colours, lines and poses of what is drawn on the ground.
 """
 
-from typing import Any
-
 import numpy as np
 import trimesh
 import viser
@@ -15,6 +13,7 @@ from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import LEG_NAMES
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.live.snapshot import Plan, PlanView, Snapshot
+from contact_ddp_ros.runs.web_scene import add_arrows, point, segments, show
 
 Array = NDArray[np.float64]
 
@@ -75,11 +74,6 @@ def crosses(points: Array) -> NDArray[np.float32]:
     return (lifted[:, None, None, :] + bars).reshape(-1, 2, 3).astype(np.float32)
 
 
-def segments(points: Array) -> NDArray[np.float32]:
-    """(n - 1, 2, 3) segments of a line through points (n, 3)."""
-    return np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
-
-
 FORCE_LENGTH, PUSH_LENGTH = 0.0016, 0.006
 """Lengths of arrows per force [m/N]."""
 
@@ -95,10 +89,6 @@ LAYERS = (
 )
 
 _CONE_HEIGHT, _LANDINGS = 0.13, 8
-_SMALLEST = 1.0
-"""Force below which no arrow is drawn [N]."""
-
-_NO_ARROW = np.zeros((1, 2, 3), dtype=np.float32)
 
 
 class Overlay:
@@ -120,8 +110,8 @@ class Overlay:
             scene.add_icosphere(f"{path}/landing{index}", radius=0.016, color=ORANGE, visible=False, cast_shadow=False)
             for index in range(_LANDINGS)
         ]
-        self._planned = self._arrows(scene, f"{path}/planned", ORANGE)
-        self._measured = self._arrows(scene, f"{path}/measured", GREEN)
+        self._planned = add_arrows(scene, f"{path}/planned", ORANGE)
+        self._measured = add_arrows(scene, f"{path}/measured", GREEN)
         self._cones = [self._cone(scene, f"{path}/cone{foot}") for foot in range(len(LEG_NAMES))]
         self._contacts = [
             scene.add_cylinder(f"{path}/contact{foot}", radius=0.03, height=0.002, color=GREEN, visible=False)
@@ -130,8 +120,8 @@ class Overlay:
         self._ground = scene.add_box(
             f"{path}/ground", color=BLUE, dimensions=(PATCH, PATCH, 1e-3), opacity=0.12, visible=False
         )
-        self._push = self._arrows(scene, f"{path}/push", RED, 0.012)
-        self._spring = self._arrows(scene, f"{path}/spring", RED, 0.008)
+        self._push = add_arrows(scene, f"{path}/push", RED, 0.012)
+        self._spring = add_arrows(scene, f"{path}/spring", RED, 0.008)
         self._label = scene.add_label(f"{path}/impulse", "", visible=False, anchor="bottom-left")
 
     def draw(self, snapshot: Snapshot) -> None:
@@ -166,11 +156,11 @@ class Overlay:
     def _draw_forces(self, snapshot: Snapshot, feet: Array) -> None:
         planned, measured = snapshot.planned_forces, snapshot.contact_forces
         if planned is not None and "planned forces" in self.shown:
-            _point(self._planned, feet, self._view.leg_forces(planned, snapshot.state) * FORCE_LENGTH)
+            point(self._planned, feet, self._view.leg_forces(planned, snapshot.state), FORCE_LENGTH)
         else:
             show(self._planned, False)
         if measured is not None and "measured forces" in self.shown:
-            _point(self._measured, feet, measured * FORCE_LENGTH)
+            point(self._measured, feet, measured, FORCE_LENGTH)
         else:
             show(self._measured, False)
 
@@ -221,18 +211,6 @@ class Overlay:
             self._label.position = spring.target
 
     @staticmethod
-    def _arrows(scene: viser.SceneApi, name: str, colour: tuple[int, int, int], radius: float = 0.006) -> Any:
-        return scene.add_arrows(
-            name,
-            _NO_ARROW,
-            colour,
-            shaft_radius=radius,
-            head_radius=2.2 * radius,
-            head_length=4.0 * radius,
-            visible=False,
-        )
-
-    @staticmethod
     def _cone(scene: viser.SceneApi, name: str) -> viser.MeshHandle:
         """A friction cone of coefficient 1: its tip at the foot, opening upwards."""
         cone = trimesh.creation.cone(radius=_CONE_HEIGHT, height=_CONE_HEIGHT, sections=28)
@@ -240,17 +218,3 @@ class Overlay:
         return scene.add_mesh_simple(
             name, vertices, cone.faces, color=ORANGE, opacity=0.28, side="double", visible=False, cast_shadow=False
         )
-
-
-def show(handle: Any, visible: bool) -> None:
-    """Show or hide a node of the scene, without a message where it is so already."""
-    if handle.visible != visible:
-        handle.visible = visible
-
-
-def _point(arrows: Any, places: Array, vectors: Array) -> None:
-    """Let arrows begin at places (n, 3) [m]; vectors (n, 3) that are too short to be seen are left out."""
-    long = np.linalg.norm(vectors, axis=1) > _SMALLEST * FORCE_LENGTH
-    show(arrows, bool(long.any()))
-    if long.any():
-        arrows.points = np.stack([places[long], (places + vectors)[long]], axis=1).astype(np.float32)

@@ -4,27 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import trimesh
 import viser
 from numpy.typing import NDArray
 
-from contact_ddp_ros.apps.play.overlay import Overlay, below, show
-from contact_ddp_ros.plants.figure import Figure, Shape
+from contact_ddp_ros.apps.play.overlay import Overlay, below
+from contact_ddp_ros.plants.figure import Figure
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.runs.live.commands import Command, Grab, Release
 from contact_ddp_ros.runs.live.snapshot import PlanView, Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
+from contact_ddp_ros.runs.web_scene import ROOT, add_body, add_ground, place, show
 
 Array = NDArray[np.float64]
 
-ROOT = "/world"
-
-_GROUND, _GRID, _SECTION = (226, 230, 233), (196, 201, 206), (160, 167, 174)
-_FACETS = 24
-_TILE = 10.0
-"""Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
-_GHOST_COLOUR, _GHOST_OPACITY = (60, 130, 200), 0.22
 _CAMERA, _LOOK_AT = (0.55, -1.25, 0.55), (0.05, 0.0, 0.2)
 _CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT = (0.9, -2.2, 0.75), (0.05, 0.0, -0.6)
 """Camera and what it looks at in upright windows, as of phones, where controls hold the lower half [m]."""
@@ -70,11 +63,10 @@ class Scene:
             moving = sorted({shape.body for shape in figure.shapes if shape.body})
             self._bodies = {body: self._add_body("robot", body, draggable) for body in moving}
             self._ghosts = {body: self._add_body("ghost", body) for body in moving}
-            for index, shape in enumerate(shape for shape in figure.shapes if not shape.body):
-                self._add_ground(index, shape)
+            add_ground(scene, f"{ROOT}/ground", [shape for shape in figure.shapes if not shape.body])
             self._overlay = Overlay(scene, ROOT, figure, self._plan)
             self._poses = figure.poses(robot.standing_state())
-            _place(self._bodies, self._poses)
+            place(self._bodies, *self._poses)
             self._show_ghost(False)
 
     def draw(self, snapshot: Snapshot) -> None:
@@ -82,12 +74,12 @@ class Scene:
         with self._server.atomic():
             self._poses = self._figure.poses(snapshot.state)
             self._root.position = -below(snapshot) if self.follow else np.zeros(3)
-            _place(self._bodies, self._poses)
+            place(self._bodies, *self._poses)
             plan = snapshot.plan
             self._show_ghost(plan is not None and self.ghost_ahead > 0.0)
             if plan is not None and self.ghost_ahead > 0.0:
                 ahead = self._plan.at(plan, snapshot.state.time + self.ghost_ahead, snapshot.state)
-                _place(self._ghosts, self._figure.poses(ahead))
+                place(self._ghosts, *self._figure.poses(ahead))
             self._overlay.draw(snapshot)
 
     @property
@@ -96,28 +88,11 @@ class Scene:
         return self._overlay
 
     def _add_body(self, group: str, body: int, draggable: bool = False) -> viser.FrameHandle:
-        """A frame with a body's shapes, one mesh for each of its colours."""
-        scene, ghost = self._server.scene, group == "ghost"
+        shapes = [shape for shape in self._figure.shapes if shape.body == body]
         path = f"{ROOT}/{group}/{self._figure.bodies[body]}"
-        frame = scene.add_frame(path, show_axes=False)
-        shapes: dict[tuple[int, int, int], list[Shape]] = {}
-        for shape in self._figure.shapes:
-            if shape.body == body:
-                shapes.setdefault(_GHOST_COLOUR if ghost else _colour(shape), []).append(shape)
-        for index, (colour, same) in enumerate(shapes.items()):
-            mesh: Any = trimesh.util.concatenate([mesh_of(shape) for shape in same])
-            handle = scene.add_mesh_simple(
-                f"{path}/{index}",
-                mesh.vertices,
-                mesh.faces,
-                color=colour,
-                flat_shading=True,
-                opacity=_GHOST_OPACITY if ghost else None,
-                cast_shadow=not ghost,
-                receive_shadow=not ghost,
-            )
-            if draggable:
-                self._make_draggable(handle, self._figure.bodies[body], body)
+        frame, meshes = add_body(self._server.scene, path, shapes, ghost=group == "ghost")
+        for mesh in meshes if draggable else ():
+            self._make_draggable(mesh, self._figure.bodies[body], body)
         return frame
 
     def _make_draggable(self, handle: viser.MeshHandle, link: str, body: int) -> None:
@@ -138,77 +113,15 @@ class Scene:
             target = np.array(event.end_position) - offset
             self._send(Grab(name, _triple(point), _triple(target)))
 
-    def _add_ground(self, index: int, shape: Shape) -> None:
-        scene, path = self._server.scene, f"{ROOT}/ground/{index}"
-        if shape.kind == "plane":
-            scene.add_grid(
-                path,
-                width=_TILE,
-                height=_TILE,
-                infinite_grid=True,
-                fade_distance=25.0,
-                cell_size=0.1,
-                section_size=0.5,
-                cell_color=_GRID,
-                section_color=_SECTION,
-                plane_color=_GROUND,
-                plane_opacity=1.0,
-                shadow_opacity=0.3,
-                wxyz=shape.wxyz,
-                position=shape.position,
-            )
-            return
-        mesh = mesh_of(shape)
-        scene.add_mesh_simple(path, mesh.vertices, mesh.faces, color=_ground_colour(shape), flat_shading=True)
-
     def _show_ghost(self, visible: bool) -> None:
         for frame in self._ghosts.values():
             show(frame, visible)
-
-
-def mesh_of(shape: Shape) -> trimesh.Trimesh:
-    """A shape as triangles in the axes of its body."""
-    x, y, z = (float(number) for number in shape.size)
-    if shape.kind == "box":
-        mesh = trimesh.creation.box(extents=(2.0 * x, 2.0 * y, 2.0 * z))
-    elif shape.kind == "cylinder":
-        mesh = trimesh.creation.cylinder(radius=x, height=2.0 * y, sections=_FACETS)
-    elif shape.kind == "capsule":
-        mesh = trimesh.creation.capsule(radius=x, height=2.0 * y, count=(_FACETS, _FACETS // 2))
-    elif shape.kind == "ellipsoid":
-        mesh = trimesh.creation.icosphere(subdivisions=2)
-        mesh.apply_scale((x, y, z))
-    elif shape.kind == "mesh":
-        mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False)
-    else:
-        mesh = trimesh.creation.box(extents=(2.0 * (x or 50.0), 2.0 * (y or 50.0), 1e-3))
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = quaternion_to_matrix(np.roll(shape.wxyz, -1)), shape.position
-    mesh.apply_transform(pose)
-    return mesh
 
 
 def _frame(client: viser.ClientHandle) -> None:
     """Frame the robot in the free part of an upright window."""
     if client.camera.aspect < 1.0:
         client.camera.position, client.camera.look_at = _CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT
-
-
-def _colour(shape: Shape) -> tuple[int, int, int]:
-    red, green, blue = (round(255.0 * float(part)) for part in shape.rgba[:3])
-    return red, green, blue
-
-
-def _ground_colour(shape: Shape) -> tuple[int, int, int]:
-    red, green, blue = (round(float(part) * shade) for part, shade in zip(shape.rgba[:3], _GROUND, strict=True))
-    return red, green, blue
-
-
-def _place(frames: dict[int, viser.FrameHandle], poses: tuple[Array, Array]) -> None:
-    positions, quaternions = poses
-    for body, frame in frames.items():
-        frame.position = positions[body]
-        frame.wxyz = quaternions[body]
 
 
 def _triple(vector: Array) -> tuple[float, float, float]:

@@ -1,0 +1,149 @@
+"""Robot, ground and arrows as nodes of viser's scene in a browser, for the live page and for recorded runs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import trimesh
+import viser
+from numpy.typing import NDArray
+
+from contact_ddp_ros.plants.figure import Shape
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix
+from contact_ddp_ros.runs.scene import SMALLEST_FORCE
+
+Array = NDArray[np.float64]
+Colour = tuple[int, int, int]
+
+ROOT: Final = "/world"
+"""Name of the frame that `odom` has in the scene."""
+
+_GROUND, _GRID, _SECTION = (226, 230, 233), (196, 201, 206), (160, 167, 174)
+_FACETS = 24
+_TILE = 10.0
+"""Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
+_GHOST_COLOUR, _GHOST_OPACITY = (60, 130, 200), 0.22
+_NO_ARROW = np.zeros((1, 2, 3), dtype=np.float32)
+
+
+def add_body(
+    scene: viser.SceneApi, path: str, shapes: Iterable[Shape], *, ghost: bool = False
+) -> tuple[viser.FrameHandle, list[viser.MeshHandle]]:
+    """Frame of a body with its shapes, one mesh for each of their colours; a ghost is pale and casts no shadow."""
+    frame = scene.add_frame(path, show_axes=False)
+    coloured: dict[Colour, list[Shape]] = {}
+    for shape in shapes:
+        coloured.setdefault(_GHOST_COLOUR if ghost else _colour(shape), []).append(shape)
+    meshes = []
+    for index, (colour, same) in enumerate(coloured.items()):
+        mesh: Any = trimesh.util.concatenate([mesh_of(shape) for shape in same])
+        meshes.append(
+            scene.add_mesh_simple(
+                f"{path}/{index}",
+                mesh.vertices,
+                mesh.faces,
+                color=colour,
+                flat_shading=True,
+                opacity=_GHOST_OPACITY if ghost else None,
+                cast_shadow=not ghost,
+                receive_shadow=not ghost,
+            )
+        )
+    return frame, meshes
+
+
+def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape]) -> None:
+    """Shapes of the world, a plane as a grid without end."""
+    for index, shape in enumerate(shapes):
+        if shape.kind == "plane":
+            scene.add_grid(
+                f"{path}/{index}",
+                width=_TILE,
+                height=_TILE,
+                infinite_grid=True,
+                fade_distance=25.0,
+                cell_size=0.1,
+                section_size=0.5,
+                cell_color=_GRID,
+                section_color=_SECTION,
+                plane_color=_GROUND,
+                plane_opacity=1.0,
+                shadow_opacity=0.3,
+                wxyz=shape.wxyz,
+                position=shape.position,
+            )
+            continue
+        mesh, colour = mesh_of(shape), _ground_colour(shape)
+        scene.add_mesh_simple(f"{path}/{index}", mesh.vertices, mesh.faces, color=colour, flat_shading=True)
+
+
+def add_arrows(scene: viser.SceneApi, path: str, colour: Colour, radius: float = 0.006) -> Any:
+    """Arrows with shafts of a radius [m], none of them shown yet."""
+    return scene.add_arrows(
+        path,
+        _NO_ARROW,
+        colour,
+        shaft_radius=radius,
+        head_radius=2.2 * radius,
+        head_length=4.0 * radius,
+        visible=False,
+    )
+
+
+def mesh_of(shape: Shape) -> trimesh.Trimesh:
+    """A shape as triangles in the axes of its body."""
+    x, y, z = (float(number) for number in shape.size)
+    if shape.kind == "box":
+        mesh = trimesh.creation.box(extents=(2.0 * x, 2.0 * y, 2.0 * z))
+    elif shape.kind == "cylinder":
+        mesh = trimesh.creation.cylinder(radius=x, height=2.0 * y, sections=_FACETS)
+    elif shape.kind == "capsule":
+        mesh = trimesh.creation.capsule(radius=x, height=2.0 * y, count=(_FACETS, _FACETS // 2))
+    elif shape.kind == "ellipsoid":
+        mesh = trimesh.creation.icosphere(subdivisions=2)
+        mesh.apply_scale((x, y, z))
+    elif shape.kind == "mesh":
+        mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False)
+    else:
+        mesh = trimesh.creation.box(extents=(2.0 * (x or 50.0), 2.0 * (y or 50.0), 1e-3))
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = quaternion_to_matrix(np.roll(shape.wxyz, -1)), shape.position
+    mesh.apply_transform(pose)
+    return mesh
+
+
+def place(frames: Mapping[int, viser.FrameHandle], positions: Array, wxyz: Array) -> None:
+    """Move the frames of bodies, by index, to their positions (n, 3) and quaternions (n, 4)."""
+    for body, frame in frames.items():
+        frame.position = positions[body]
+        frame.wxyz = wxyz[body]
+
+
+def show(handle: Any, visible: bool) -> None:
+    """Show or hide a node of the scene, without a message where it is so already."""
+    if handle.visible != visible:
+        handle.visible = visible
+
+
+def point(arrows: Any, places: Array, forces: Array, scale: float) -> None:
+    """Let arrows of `scale` [m/N] begin at places (n, 3) [m]; forces (n, 3) that are too small [N] are left out."""
+    drawn = np.linalg.norm(forces, axis=1) > SMALLEST_FORCE
+    show(arrows, bool(drawn.any()))
+    if drawn.any():
+        begins = places[drawn]
+        arrows.points = np.stack([begins, begins + scale * forces[drawn]], axis=1).astype(np.float32)
+
+
+def segments(points: Array) -> NDArray[np.float32]:
+    """(n - 1, 2, 3) segments of a line through points (n, 3)."""
+    return np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+
+
+def _colour(shape: Shape) -> Colour:
+    red, green, blue = (round(255.0 * float(part)) for part in shape.rgba[:3])
+    return red, green, blue
+
+
+def _ground_colour(shape: Shape) -> Colour:
+    red, green, blue = (round(float(part) * shade) for part, shade in zip(shape.rgba[:3], _GROUND, strict=True))
+    return red, green, blue
