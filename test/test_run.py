@@ -74,6 +74,7 @@ def test_lines_of_a_long_step_are_told_once_where_there_is_no_terminal(checkout:
         ("docs", "base docs"),
         ("play --port 0", "base play"),
         ("export RUN --to mcap", "base export"),
+        ("export RUN --to html", "base play"),
         ("play --ros", "base play ros"),
         ("play --robot go1", "base play robots"),
         ("sim --robot go1", "base robots"),

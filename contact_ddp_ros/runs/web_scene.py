@@ -22,6 +22,8 @@ _GROUND, _GRID, _SECTION = (226, 230, 233), (196, 201, 206), (160, 167, 174)
 _FACETS = 24
 _TILE = 10.0
 """Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
+_NEAR = 5.0
+"""Distance from places up to which a mesh of the ground is drawn [m]."""
 _GHOST_COLOUR, _GHOST_OPACITY = (60, 130, 200), 0.22
 _NO_ARROW = np.zeros((1, 2, 3), dtype=np.float32)
 
@@ -52,8 +54,8 @@ def add_body(
     return frame, meshes
 
 
-def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape]) -> None:
-    """Shapes of the world, a plane as a grid without end."""
+def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape], around: Array | None = None) -> None:
+    """Shapes of the world, a plane as a grid without end, a mesh only near the places (n, 2) [m] `around`."""
     for index, shape in enumerate(shapes):
         if shape.kind == "plane":
             scene.add_grid(
@@ -74,6 +76,11 @@ def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape]) -> Non
             )
             continue
         mesh, colour = mesh_of(shape), _ground_colour(shape)
+        if around is not None and shape.kind == "mesh":
+            middles = mesh.triangles_center[:, :2]
+            near = (middles > around.min(axis=0) - _NEAR) & (middles < around.max(axis=0) + _NEAR)
+            mesh.update_faces(near.all(axis=1))
+            mesh.remove_unreferenced_vertices()
         scene.add_mesh_simple(f"{path}/{index}", mesh.vertices, mesh.faces, color=colour, flat_shading=True)
 
 

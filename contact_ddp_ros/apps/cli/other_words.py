@@ -54,16 +54,23 @@ def _add_export(words: Any) -> None:
         words,
         "export",
         "export:export",
-        "write a recorded run for Foxglove or rerun",
+        "write a recorded run for Foxglove, rerun or a browser",
         "Write a recorded run (robot, plan and its ghost, forces, contacts, numbers, events) as a file of "
-        "another program. See docs/runs.md.",
+        "another program, or as a page for a browser. See docs/runs.md.",
     )
     parser.add_argument("folder", type=Path, metavar="RUN", help="folder of a recorded run")
     parser.add_argument(
-        "--to", choices=("mcap", "rerun"), required=True, help="mcap: for Foxglove; rerun: an .rrd file"
+        "--to",
+        choices=("mcap", "rerun", "html"),
+        required=True,
+        help="mcap: for Foxglove; rerun: an .rrd file; html: a page that plays the run in a browser, without a network",
     )
     parser.add_argument(
-        "-o", "--out", type=Path, metavar="FILE", help="file to write or overwrite (default: run.mcap, run.rrd in RUN)"
+        "-o",
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file to write or overwrite (default: run.mcap, run.rrd, run.html in RUN)",
     )
 
 

@@ -44,7 +44,7 @@ examples:
   contact-ddp report out/sim-20260101-120000    draw a recorded run again
   contact-ddp compare RUN RUN                   lay recorded runs over each other
   contact-ddp sweep --set speed=0.3:1.5:5       a study over parameters, in parallel
-  contact-ddp export RUN --to mcap              a recorded run for Foxglove, or rerun
+  contact-ddp export RUN --to mcap              a recorded run for Foxglove, rerun, or a browser
   contact-ddp replay BAG                        plan again from the states of a recorded bag
   contact-ddp estimate LOG                      state estimator on a recorded log of IMU and joints
   contact-ddp sdf --out world.sdf               the robot and its world for Gazebo Sim

@@ -232,12 +232,13 @@ def test_a_wrong_file_name_or_run_is_refused(folder, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_library_it_is_said_what_brings_it(folder, monkeypatch, capsys):
+@pytest.mark.parametrize("kind, library, group", [("mcap", "foxglove", "export"), ("html", "viser", "play")])
+def test_without_the_library_it_is_said_what_brings_it(kind, library, group, folder, monkeypatch, capsys):
     from contact_ddp_ros.apps.cli import export
 
     def missing(name):
-        raise ModuleNotFoundError("No module named 'foxglove'", name="foxglove")
+        raise ModuleNotFoundError(f"No module named '{library}'", name=library)
 
     monkeypatch.setattr(export, "import_module", missing)
-    assert main(["export", str(folder), "--to", "mcap"]) == 1
-    assert "requirements-export.txt" in capsys.readouterr().err
+    assert main(["export", str(folder), "--to", kind]) == 1
+    assert f"package {library}: pip install -r requirements-{group}.txt" in capsys.readouterr().err
