@@ -1,0 +1,79 @@
+"""Table of results in README.md and the page docs/results.md, made from docs/results.json.
+
+    python -m docs_site.results
+
+A row of the file holds a question, its result, the command that measures it, the commit of the measurement, the
+processor, and the sources that the result depends on. The page marks a row whose sources have changed since.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+ROWS, PAGE, README = ROOT / "docs" / "results.json", ROOT / "docs" / "results.md", ROOT / "README.md"
+
+_HEAD: Final = "| question | result |\n|---|---|\n"
+_TABLE: Final = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
+
+_ABOUT: Final = """# Results
+
+This page holds the main results with their commands, and marks those whose code has changed since the measurement. \
+[Benchmarks](benchmarks.md) holds all tables, with missed targets.
+
+| question | result | command | measured | code since then |
+|---|---|---|---|---|
+"""
+
+Row = Mapping[str, Any]
+
+
+def load() -> list[Row]:
+    """Rows of docs/results.json."""
+    return list(json.loads(ROWS.read_text(encoding="utf-8")))
+
+
+def has_changed(row: Row) -> bool:
+    """True if one of a row's sources differs from its commit.
+
+    Raises:
+        subprocess.CalledProcessError: the checkout does not know the commit, or has no history.
+    """
+    done = subprocess.run(["git", "diff", "--quiet", row["commit"], "--", *row["sources"]], cwd=ROOT)
+    if done.returncode > 1:
+        raise subprocess.CalledProcessError(done.returncode, done.args)
+    return done.returncode == 1
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Text of docs/results.md."""
+    lines = []
+    for row in rows:
+        day = subprocess.run(
+            ["git", "show", "-s", "--format=%as", row["commit"]], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
+        result = row["result"].replace("](docs/", "](")
+        state = "**changed**" if has_changed(row) else "same"
+        measured = f"{day}, {row['commit']}, {row['processor']}"
+        lines.append(f"| {row['question']} | {result} | `{row['command']}` | {measured} | {state} |\n")
+    return _ABOUT + "".join(lines)
+
+
+def readme(rows: Sequence[Row], text: str) -> str:
+    """Text of README.md with the table of the rows."""
+    table = _HEAD + "".join(f"| {row['question']} | {row['result']} |\n" for row in rows)
+    return _TABLE.sub(lambda _: table, text, count=1)
+
+
+def main() -> None:
+    """Write both."""
+    rows = load()
+    PAGE.write_text(page(rows), encoding="utf-8")
+    README.write_text(readme(rows, README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
