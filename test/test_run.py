@@ -157,7 +157,7 @@ def test_changed_pins_are_installed_again(checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        ("", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest -n 3 --dist loadfile"]),
+        ("", ["ruff check .", "ruff format --check .", "mypy", "python -m pytest -n 2 --dist loadfile"]),
         (
             "test/robot/gaits -x",
             ["ruff check .", "ruff format --check .", "mypy", "python -m pytest test/robot/gaits -x"],

@@ -85,11 +85,13 @@ def is_empty() -> bool:
 
 
 def interpret() -> None:
-    """Have this process interpret what it imports from now on instead of compiling it: it starts sooner.
+    """Have this process interpret kernels instead of compiling them: it starts sooner.
 
-    For programs that call few kernels and seldom.
+    For programs that call few kernels and seldom. Nothing changes where kernels are imported already: compiled ones call
+    no interpreted ones.
     """
-    numba.config.DISABLE_JIT = 1
+    if not use.cache_info().currsize:
+        numba.config.DISABLE_JIT = 1
 
 
 @cache

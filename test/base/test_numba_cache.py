@@ -1,7 +1,10 @@
 """What is compiled is found again wherever the package lies, and never after a change of a source it is made from."""
 
+import subprocess
+import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 import contact_ddp_ros
@@ -51,3 +54,11 @@ def test_compiling_is_told_while_it_goes_on_and_not_where_it_is_short(caplog: py
     now += 60.0
     compiled(6.0)
     assert caplog.messages[-1].endswith("1 kernels in 6 s"), "another time"
+
+
+def test_kernels_are_interpreted_only_where_none_is_compiled() -> None:
+    numba_cache.interpret()
+    assert not numba.config.DISABLE_JIT
+    code = "import numba; from contact_ddp_ros.base import numba_cache; numba_cache.interpret(); "
+    code += "from contact_ddp_ros.robot.rotation import quaternion_to_matrix as one; print(type(one).__name__)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "function\n"
