@@ -87,8 +87,8 @@ def is_empty() -> bool:
 def interpret() -> None:
     """Have this process interpret kernels instead of compiling them: it starts sooner.
 
-    For programs that call few kernels and seldom. Nothing changes where kernels are imported already: compiled ones call
-    no interpreted ones.
+    For programs that call few kernels and seldom. Nothing changes where kernels are imported already, since compiled
+    ones call no interpreted ones.
     """
     if not use.cache_info().currsize:
         numba.config.DISABLE_JIT = 1
