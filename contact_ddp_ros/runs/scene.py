@@ -153,6 +153,7 @@ class RecordedRobot:
         self._figure = Figure(robot, SimOptions(terrain=options.get("terrain", "flat")))
         self._planned = PolicyPoses(robot)
         self._plans = recording.plans if PolicyPoses.knows(recording.info.plan_coordinates) else {}
+        self._planned_states = states_at(self._plans, recording.ticks["time"])
 
     @property
     def has_plans(self) -> bool:
@@ -174,10 +175,9 @@ class RecordedRobot:
         recording, ticks = self._recording, self._recording.ticks
         known = np.isfinite(ticks["position"]).all(axis=1) & np.isfinite(ticks["joint_positions"]).all(axis=1)
         step = max(1, round(1.0 / rate / recording.info.control_period))
-        planned_states = states_at(self._plans, ticks["time"])
         for row in np.flatnonzero(known)[::step]:
             state = recording.state(int(row))
-            ghost = self._ghost(int(row), planned_states[row])
+            ghost = self.ghost(int(row))
             planned = np.nan_to_num(ticks["planned_forces"][row])
             soles = self._figure.feet(state)
             yield Moment(
@@ -200,10 +200,14 @@ class RecordedRobot:
             trunk = np.array([self._planned_robot(x, tick).position for x in planned])
             yield Path(begin, trunk, self.planned_soles(planned, tick).transpose(1, 0, 2))
 
-    def _ghost(self, row: int, planned: Array) -> RobotState | None:
-        """Planned robot at a tick; that of a motion, which may be upside down, keeps the heading of its beginning."""
+    def ghost(self, row: int) -> RobotState | None:
+        """Planned robot at a tick, None where no kept plan covers it.
+
+        That of a motion, which may be upside down, keeps the heading of its beginning.
+        """
         if self._motion is not None:
             return self._motion.ghost(row)
+        planned = self._planned_states[row]
         return self._planned_robot(planned, row) if len(planned) and np.isfinite(planned).all() else None
 
     def _planned_robot(self, x: Array, row: int) -> RobotState:

@@ -23,9 +23,10 @@ from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.policy_kinematics import PolicyPoses
 from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.recording import analysis
-from contact_ddp_ros.runs.recording.record import CONTROL_MODES, kept_at, states_at
+from contact_ddp_ros.runs.recording.record import CONTROL_MODES, kept_at
 from contact_ddp_ros.runs.report.style import gait_name
 from contact_ddp_ros.runs.robot_scaling import scales
+from contact_ddp_ros.runs.scene import RecordedRobot
 
 
 class Captions:
@@ -40,17 +41,12 @@ class Captions:
         self._phase = analysis.phase(recording)
         self._gait = gait_name(recording)
         shown = recording.plans if PolicyPoses.knows(recording.info.plan_coordinates) else {}
-        self._planned = PolicyPoses(load_robot(recording.info.options.get("robot"))) if shown else None
+        self._robot = RecordedRobot(recording) if shown or recording.motion else None
         self._plans = kept_at(shown, ticks["time"])
-        self._states = states_at(shown, ticks["time"])
 
     def ghost(self, row: int) -> RobotState | None:
         """Pose of the robot at a tick in the newest kept plan; None where none covers it."""
-        if self._motion is not None:
-            return self._motion.ghost(row)
-        if self._planned is None or self._plans[row] < 0 or not np.isfinite(self._states[row]).all():
-            return None
-        return self._planned.state(self._states[row], self._recording.state(row))
+        return None if self._robot is None else self._robot.ghost(row)
 
     def lines(self, row: int) -> dict[str, str]:
         """Names and values; what nobody knows is left out."""
