@@ -13,7 +13,7 @@ from PIL import Image
 from contact_ddp_ros.base.files import written_whole
 from test.apps.play.browser import text, time_of
 
-INTERVAL: Final = 0.12
+INTERVAL: Final = 0.36
 """Simulated time between two frames of the film, or more where the browser is slow [s]."""
 
 COLOURS: Final = 128

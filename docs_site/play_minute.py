@@ -15,7 +15,7 @@ from typing import Any, Final
 from docs_site.film import Film, save
 from test.apps.play.browser import browser, field, frames, mode, served_page, text, until
 
-WIDTH, HEIGHT, SCALE = 1280, 740, 0.625
+WIDTH, HEIGHT, SCALE = 1280, 740, 0.5625
 """Of the page, and pixels of the recording for each of the page's."""
 
 PACE: Final = 0.06
