@@ -12,6 +12,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from contact_ddp_ros.apps.play.world_panel import DISTURBED
 from contact_ddp_ros.runs.live.commands import Command
 from contact_ddp_ros.runs.live.snapshot import Snapshot
 
@@ -74,10 +75,17 @@ def summary(snapshot: Snapshot, solve_ms: Any = ()) -> str:
     html = "".join(map(_line, lines))
     if snapshot.fall:
         html += (
-            '<div style="margin:4px 8px;padding:5px 8px;border-radius:4px;background:#fbe3df;color:#8c1d10">'
-            f"<b>Fallen:</b> {escape(snapshot.fall)}</div>"
+            '<div style="margin:4px 8px;padding:5px 8px;border-radius:4px;background:#fbe3df;color:#8c1d10" '
+            f'title="{escape(snapshot.fall)}"><b>Fallen:</b> {escape(shortened(snapshot.fall))}</div>'
         )
     return html
+
+
+def shortened(fall: str) -> str:
+    """Reason of a fall in a sentence: fault, limit, and the disturbance before it; the page's tooltip has all of it."""
+    fault, *others = fall.split("; ")
+    kept = [text for text in others if text.startswith(("allowed", DISTURBED))]
+    return "; ".join([fault, *kept])
 
 
 def _line(text: str) -> str:

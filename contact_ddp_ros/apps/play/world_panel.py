@@ -30,6 +30,9 @@ Array = NDArray[np.float64]
 _BLAME = 1.0
 """A fall this soon after a disturbance is said together with it [s]."""
 
+DISTURBED: Final = "in the second before came"
+"""Beginning of what is said of such a disturbance."""
+
 
 class Disturbances:
     """Pushes, pulls and loads that people put on one simulated robot."""
@@ -92,7 +95,7 @@ class Disturbances:
     def reason(self, fault: Fault) -> str:
         """Why the robot fell: the fault, and the disturbance just before it."""
         text, begin, end = self._last
-        return f"{fault}; in the second before came {text}" if begin <= fault.time <= end + _BLAME else str(fault)
+        return f"{fault}; {DISTURBED} {text}" if begin <= fault.time <= end + _BLAME else str(fault)
 
 
 @dataclass(frozen=True)

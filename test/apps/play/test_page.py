@@ -8,6 +8,16 @@ from contact_ddp_ros.runs.options import RunOptions
 pytest.importorskip("viser", reason="pinned in requirements-play.txt")
 
 
+def test_a_fall_has_its_reason_in_a_sentence() -> None:
+    from contact_ddp_ros.apps.play.status import shortened
+
+    fault = "tilt: roll is -0.79 rad; allowed: ±0.80 about the ground's 0.01"
+    why = "; on the way down for want of policies: policy_stale: the policy is 0.03 s old"
+    push = "; in the second before came a push of 15.0 N·s"
+    assert shortened(fault + why + push) == fault + push
+    assert shortened("the simulation has failed") == "the simulation has failed"
+
+
 class Compiling:
     """A link to a robot that is not ready and never will be."""
 
