@@ -2,8 +2,9 @@
 
     python -m docs_site.results
 
-A row of the file holds a question, its result, the command that measures it, the commit of the measurement, the
-processor, and the sources that the result depends on. The page marks a row whose sources have changed since.
+A row of the file holds a question, its result, the command that measures it, the conditions, the commit of the measured
+code, and the sources that the result depends on. With `published` the commit is the one that first had the number on a
+page. The table marks a row whose sources have changed since its commit.
 """
 
 import json
@@ -21,11 +22,12 @@ _TABLE: Final = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
 
 _ABOUT: Final = """# Results
 
-This page holds the main results with their commands, and marks those whose code has changed since the measurement. \
+This page holds the main results with their commands, and marks those whose code has changed since. The commit is that \
+of the measured code; with * it is the first one with the number on a page, since the measured one is not on record. \
 [Benchmarks](benchmarks.md) holds all tables, with missed targets.
 
-| question | result | command | measured | code since then |
-|---|---|---|---|---|
+| question | result | conditions | command | commit | code since then |
+|---|---|---|---|---|---|
 """
 
 Row = Mapping[str, Any]
@@ -57,8 +59,9 @@ def page(rows: Sequence[Row]) -> str:
         ).stdout.strip()
         result = row["result"].replace("](docs/", "](")
         state = "**changed**" if has_changed(row) else "same"
-        measured = f"{day}, {row['commit']}, {row['processor']}"
-        lines.append(f"| {row['question']} | {result} | `{row['command']}` | {measured} | {state} |\n")
+        commit = f"{row['commit']}{'*' if row.get('published') else ''}, {day}"
+        cells = (row["question"], result, row["conditions"], f"`{row['command']}`", commit, state)
+        lines.append(f"| {' | '.join(cells)} |\n")
     return _ABOUT + "".join(lines)
 
 

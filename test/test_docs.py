@@ -1,4 +1,4 @@
-"""What the README, the changelog and the pages under docs/ tell to type, set or open is there."""
+"""Commands, options, parameters and files that README, changelog and pages name exist."""
 
 import argparse
 import io

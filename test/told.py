@@ -1,4 +1,4 @@
-"""What the README, the changelog and the pages under docs/ tell to type."""
+"""Commands of the README, the changelog and the pages under docs/."""
 
 import re
 import shlex

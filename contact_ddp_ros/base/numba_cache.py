@@ -75,7 +75,7 @@ class CompilationLog(event.Listener):  # type: ignore[misc]
         self._count, self._depth = self._count + 1, self._depth - 1
         if now - self._told >= self.PERIOD:
             self._told = now
-            said = "compiling for this processor, once, one to three minutes in all: %d kernels in %.0f s"
+            said = "compiling for this processor, kept for later starts: %d kernels in %.0f s"
             _LOG.info(said, self._count, now - self._begun)
 
 

@@ -125,7 +125,7 @@ class Quality:
 
 
 DRAFT: Final = Quality(samples=0, shadow_size=1024, slices=14, stacks=6)
-"""Quality of videos: a quarter of the time of FINE without a graphics card."""
+"""Quality of videos: a sixth of the time of FINE without a graphics card."""
 
 FINE: Final = Quality(samples=8, shadow_size=4096, slices=48, stacks=24)
 """Quality of single pictures."""

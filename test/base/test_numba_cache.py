@@ -50,7 +50,7 @@ def test_compiling_is_told_while_it_goes_on_and_not_where_it_is_short(caplog: py
     assert not caplog.messages
     for _ in range(4):
         compiled(1.5)
-    assert [message.partition("all: ")[2] for message in caplog.messages] == ["2 kernels in 4 s", "5 kernels in 9 s"]
+    assert [message.partition("starts: ")[2] for message in caplog.messages] == ["2 kernels in 4 s", "5 kernels in 9 s"]
     now += 60.0
     compiled(6.0)
     assert caplog.messages[-1].endswith("1 kernels in 6 s"), "another time"

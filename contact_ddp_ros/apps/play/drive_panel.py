@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import viser
 
+from contact_ddp_ros.apps.play.tune_panel import range_slider
 from contact_ddp_ros.base.config import ParameterSpec
 from contact_ddp_ros.base.files import new_folder
-from contact_ddp_ros.mpc.config import MOST_TURN
+from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.runs.live.commands import (
     Command,
     Drive,
@@ -36,14 +37,11 @@ _STEPS: Final = {
 }
 """Increments of a press of a key."""
 
-SPEED_LIMIT, TURN_LIMIT, SIDEWAYS_LIMIT = 2.5, MOST_TURN, 2.5
-"""Ends of the sliders [m/s, rad/s, m/s]; of what a gait cannot follow the planner says what it cuts."""
+_SPEED_LIMIT: Final = "planner.reference.speed_limit"
+"""Parameter whose value ends the sliders of both speeds; the planner reports what it cuts for a gait's sake."""
 
 _POSE: Final = ("planner.reference.height", "planner.reference.roll", "planner.reference.pitch")
 """Parameters of the trunk's pose."""
-
-_POSE_STEPS = 40
-"""Steps of their sliders."""
 
 _DIRECTIONS: Final = {
     "left": (0.0, 1.0, 0.0),
@@ -75,6 +73,8 @@ class DrivePanel:
         """Fills the present tab with what the robot, of these parameters, is able to."""
         self._gui, self._send = gui, send
         self.drive = Drive()
+        limit = (parameters or {}).get(_SPEED_LIMIT)
+        self._speed_limit = PlannerConfig().reference.speed_limit if limit is None else float(limit.default)  # type: ignore[arg-type]
         self._leading = RLock()  # keys and sliders come in threads of their own
         self._paused = False
         self._inputs: dict[str, Any] = {}
@@ -96,9 +96,9 @@ class DrivePanel:
         """Command a motion, within the limits of the sliders, and show it."""
         with self._leading:
             self.drive = Drive(
-                forward=_within(drive.forward, SPEED_LIMIT),
-                turn=_within(drive.turn, TURN_LIMIT),
-                sideways=_within(drive.sideways, SIDEWAYS_LIMIT),
+                forward=_within(drive.forward, self._speed_limit),
+                turn=_within(drive.turn, MOST_TURN),
+                sideways=_within(drive.sideways, self._speed_limit),
             )
             self._send(self.drive)
             self._show_drive()
@@ -125,7 +125,10 @@ class DrivePanel:
         self._show_drive()
 
     def show_parameters(self, values: dict[str, Any]) -> None:
-        """Show pose, gait and solver in use."""
+        """Show pose, gait and solver in use, and the limit of the speed."""
+        self._speed_limit = values.get(_SPEED_LIMIT, self._speed_limit)
+        for handle in (self._speed, self._sideways):
+            handle.min, handle.max = -self._speed_limit, self._speed_limit
         for name, handle in self._inputs.items():
             if name in values and values[name] in getattr(handle, "options", (values[name],)):
                 handle.value = values[name]
@@ -134,9 +137,9 @@ class DrivePanel:
         """Show motions and ranges of the pose of another robot."""
         for name in _POSE:
             if name in self._inputs:
-                slider, spec = self._inputs[name], world.parameters[name]
-                slider.min, slider.max = spec.low, spec.high
-        if self._motion is not None:
+                handle, spec = self._inputs[name], world.parameters[name]
+                handle.min, handle.max = spec.low, spec.high
+        if self._motion is not None and world.motions:
             self._motion.options = world.motions
 
     def show(self, snapshot: Snapshot) -> None:
@@ -158,15 +161,13 @@ class DrivePanel:
             self._send(Recover() if name == "Recover" else SetMode(name.lower()))
 
     def _add_motion(self) -> None:
-        gui = self._gui
+        gui, speed = self._gui, self._speed_limit
         # typed as Any: viser's stubs give values no setter
-        self._speed: Any = gui.add_slider("speed [m/s]", -SPEED_LIMIT, SPEED_LIMIT, 0.05, 0.0, hint="keys W and S")
+        self._speed: Any = gui.add_slider("speed [m/s]", -speed, speed, 0.05, 0.0, hint="keys W and S")
         self._turn: Any = gui.add_slider(
-            "turn [rad/s]", -TURN_LIMIT, TURN_LIMIT, 0.05, 0.0, hint="keys A and D, + is left"
+            "turn [rad/s]", -MOST_TURN, MOST_TURN, 0.05, 0.0, hint="keys A and D, + is left"
         )
-        self._sideways: Any = gui.add_slider(
-            "sideways [m/s]", -SIDEWAYS_LIMIT, SIDEWAYS_LIMIT, 0.05, 0.0, hint="keys Q and E, left is +"
-        )
+        self._sideways: Any = gui.add_slider("sideways [m/s]", -speed, speed, 0.05, 0.0, hint="keys Q and E, left is +")
         for slider in (self._speed, self._turn, self._sideways):
 
             @slider.on_update
@@ -179,10 +180,7 @@ class DrivePanel:
 
     def _add_pose(self, parameters: Mapping[str, ParameterSpec]) -> None:
         for spec in (parameters[name] for name in _POSE if name in parameters):
-            low, high, value = (float(number) for number in (spec.low, spec.high, spec.default))  # type: ignore[arg-type]
-            label, step = f"{spec.name.rpartition('.')[2]} [{spec.unit}]", (high - low) / _POSE_STEPS
-            slider = self._gui.add_slider(label, low, high, step, value, hint=spec.description)
-            self._set_by(slider, spec.name)
+            self._set_by(range_slider(self._gui, spec, spec.description), spec.name)
 
     def _set_by(self, handle: Any, name: str) -> None:
         """Have an input set a parameter, and show it."""

@@ -143,7 +143,7 @@ class Page:
             gaits = tuple(packaged_gaits())
             self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits, world.motions, world.parameters)
             if "Rebuild" in world.abilities:
-                self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values)
+                self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values, world)
         with tabs.add_tab("Tune"):
             self._tune = TunePanel(gui, self._send, lambda: drive.drive.forward)
         with tabs.add_tab("Scene"):

@@ -9,14 +9,14 @@ import logging
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import ContactDdpError
+from contact_ddp_ros.runs.kernels import begin_late_half
 from contact_ddp_ros.runs.live.commands import Answer, Building, Command, Quit
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -28,9 +28,6 @@ _IDLE = 0.02
 
 _END = 5.0
 """Patience with a loop that is to end [s]."""
-
-_OTHER_HALF = ("contact_ddp_ros.control.estimation.state_filter", "contact_ddp_ros.ocp.ddp")
-"""Modules whose kernels another process compiles, where none is compiled yet, while the loop's compiles the others."""
 
 _NEVER_SEEN = "the loop has ended; the terminal says why"
 
@@ -66,14 +63,8 @@ def run_loop(connection: Connection, options: RunOptions) -> None:
             session.advance()
 
 
-def _compile(modules: Sequence[str]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for module in modules:
-        import_module(module)
-
-
 class _Teller(logging.Handler):
-    """What the package logs, above all that it compiles for a while, as news."""
+    """Handler that sends the package's log, above all of compilations, to the page."""
 
     def __init__(self, tell: "Callable[[News], None]") -> None:
         super().__init__()
@@ -95,7 +86,7 @@ class LoopProcess:
         self._process.start()
         other.close()
         if numba_cache.is_empty():
-            context.Process(target=_compile, args=(_OTHER_HALF,), daemon=True).start()
+            begin_late_half()
         self._inbox: deque[News] = deque()
         self._sending = Lock()
         self._failure = ""

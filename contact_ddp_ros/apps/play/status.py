@@ -27,7 +27,7 @@ class StatusPanel:
 
     def __init__(self, gui: viser.GuiApi, send: Callable[[Command], None], go_on: Command) -> None:
         """`go_on` is what the button asks for after a fall."""
-        self._text = gui.add_html(_line("Starting …"))
+        self._text = gui.add_html(_line("Starting; the first time it takes one to three minutes"))
         self._continue = gui.add_button("Continue", color="green", visible=False)
         self._go_on = go_on
         self._continue.on_click(lambda _: send(self._go_on))

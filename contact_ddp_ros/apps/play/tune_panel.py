@@ -120,8 +120,7 @@ def is_slider(spec: ParameterSpec) -> bool:
 
 
 def _input(gui: viser.GuiApi, spec: ParameterSpec, hint: str, choices: tuple[str, ...]) -> Any:
-    value, short = spec.default, spec.name.rpartition(".")[2].replace("_", " ")
-    label = f"{short} [{spec.unit}]" if spec.unit else short
+    value, label = spec.default, _label(spec)
     common: dict[str, Any] = {"hint": hint}
     if isinstance(value, bool):
         return gui.add_checkbox(label, value, **common)
@@ -130,12 +129,22 @@ def _input(gui: viser.GuiApi, spec: ParameterSpec, hint: str, choices: tuple[str
             options = choices if value in choices else (*choices, value)
             return gui.add_dropdown(label, options, initial_value=value, **common)
         return gui.add_text(label, value, **common)
-    low, high = spec.low, spec.high
-    if is_slider(spec) and low is not None and high is not None and not isinstance(value, tuple):
-        if isinstance(value, int):
-            return gui.add_slider(label, int(low), int(high), 1, value, **common)
-        return gui.add_slider(label, float(low), float(high), _nice((high - low) / _STEPS), float(value), **common)
-    return gui.add_text(label, _text(value), **common)
+    return range_slider(gui, spec, hint) if is_slider(spec) else gui.add_text(label, _text(value), **common)
+
+
+def range_slider(gui: viser.GuiApi, spec: ParameterSpec, hint: str, label: str = "") -> Any:
+    """Slider of a number over its declared range; its label is the name with the unit where none is given."""
+    label = label or _label(spec)
+    low, high, value = spec.low, spec.high, spec.default
+    assert low is not None and high is not None and isinstance(value, int | float)
+    if isinstance(value, int):
+        return gui.add_slider(label, int(low), int(high), 1, value, hint=hint)
+    return gui.add_slider(label, float(low), float(high), _nice((high - low) / _STEPS), value, hint=hint)
+
+
+def _label(spec: ParameterSpec) -> str:
+    short = spec.name.rpartition(".")[2].replace("_", " ")
+    return f"{short} [{spec.unit}]" if spec.unit else short
 
 
 def _hint(spec: ParameterSpec, safe: SafeRange | None) -> str:

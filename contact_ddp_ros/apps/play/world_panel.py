@@ -14,6 +14,7 @@ import viser
 from numpy.typing import NDArray
 
 from contact_ddp_ros.apps.play.keys import MouseSpring
+from contact_ddp_ros.apps.play.tune_panel import range_slider
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import Value
 from contact_ddp_ros.control.safety import Fault
@@ -162,7 +163,8 @@ def elsewhere(
     options = replace(world.options, state=state)
     if robot != options.robot:
         unlike = {name: value for name, value in unlike.items() if name.startswith("simulator.")}
-        options = replace(options, robot=robot, config=None, overrides={})
+        kept = {name: value for name, value in options.overrides.items() if name.startswith("simulator.")}
+        options = replace(options, robot=robot, config=None, overrides=kept)
     return options.changed({**unlike, **wanted})
 
 
@@ -173,7 +175,11 @@ class WorldPanel:
     """Folder of the robot and its world: what may be chosen, and a button that builds it."""
 
     def __init__(
-        self, gui: viser.GuiApi, send: Callable[[Command], None], values: Callable[[], Mapping[str, Value]]
+        self,
+        gui: viser.GuiApi,
+        send: Callable[[Command], None],
+        values: Callable[[], Mapping[str, Value]],
+        world: World,
     ) -> None:
         """Fills a folder in the present tab; `values` are the parameters in use, by "section.name"."""
         self._send, self._values = send, values
@@ -188,8 +194,8 @@ class WorldPanel:
                 name: gui.add_slider(one.label, one.low, one.high, one.step, one.first, visible=False)
                 for name, one in KINDS.items()
             }
-            self._friction: Any = gui.add_slider("friction", 0.1, 1.5, 0.05, 0.8)
-            self._payload: Any = gui.add_slider("payload [kg]", 0.0, 10.0, 0.1, 0.0)
+            self._friction: Any = range_slider(gui, world.parameters[_FRICTION], "of the ground")
+            self._payload: Any = range_slider(gui, world.parameters[_PAYLOAD], "on the trunk", "payload [kg]")
             build = gui.add_button("Build this world", hint="the robot begins again there; its parameters stay")
         self._kind.on_update(lambda _: self._show_number())
         build.on_click(lambda _: self._build())

@@ -141,7 +141,7 @@ Command = (
 
 @dataclass(frozen=True)
 class Building:
-    """What a robot that has no world yet is doing, for people."""
+    """Progress of a robot that is being built, for people."""
 
     text: str
 

@@ -211,7 +211,7 @@ class PlanView(PolicyPoses):
 
 
 News = Building | Answer | World | Snapshot
-"""What comes from a robot."""
+"""Messages from a robot to the page."""
 
 
 class Link(Protocol):

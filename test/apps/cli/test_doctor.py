@@ -1,4 +1,4 @@
-"""What is broken is a row with a remedy, whatever the machine has; nothing of it is a traceback."""
+"""Rows of the doctor: each fault has a remedy, whatever the machine has, and none is a traceback."""
 
 import os
 import socket

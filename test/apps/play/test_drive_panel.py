@@ -56,6 +56,9 @@ def test_the_sliders_of_the_pose_follow_the_robot(gui: Any) -> None:
     panel.take_robot(World(2, RunOptions(robot="solo12"), small, {}, (), frozenset(), ("hop",)))
     panel.show_parameters({"planner.reference.height": small["planner.reference.height"].default})
     assert height.max == small["planner.reference.height"].high < 0.36
+    panel.show_parameters({"planner.reference.speed_limit": 1.5})
+    panel.command(Drive(forward=9.0, sideways=-9.0, turn=9.0))
+    assert (panel.drive, panel._speed.max) == (Drive(1.5, 6.0, -1.5), 1.5), "what the planner follows at most"
     assert panel._motion.options == ("hop",)
 
 

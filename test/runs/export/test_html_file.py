@@ -41,7 +41,7 @@ def file(recording: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def messages(page: str) -> list[tuple[float, dict[str, Any]]]:
-    """What viser's client is told, by the time [s]."""
+    """Messages to viser's client by the time [s]."""
     zstandard, msgspec = pytest.importorskip("zstandard"), pytest.importorskip("msgspec")
     found = re.search(r'__VISER_EMBED_DATA__="([^"]*)"', page)
     assert found is not None
