@@ -79,6 +79,16 @@ class Rebuild:
     options: RunOptions
 
 
+COMPARISONS = ("keep", "swap", "drop")
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Keep a copy of the robot as A beside the one that is tuned, exchange the two, or drop A: one of COMPARISONS."""
+
+    what: str
+
+
 @dataclass(frozen=True)
 class Pause:
     """Let time stand, or run."""
@@ -130,6 +140,7 @@ Command = (
     | Recover
     | Reset
     | Rebuild
+    | Compare
     | Pause
     | Step
     | Slow
@@ -168,6 +179,7 @@ EVERYTHING = frozenset(
         Recover,
         Reset,
         Rebuild,
+        Compare,
         Pause,
         Step,
         Slow,

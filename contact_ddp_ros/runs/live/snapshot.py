@@ -122,6 +122,7 @@ class Snapshot:
         pace: wanted real-time factor.
         paused: whether time stands.
         world: counts the worlds built; see :class:`World`.
+        kept: of the robot that is kept for a comparison; None where there is none.
     """
 
     state: RobotState
@@ -146,6 +147,7 @@ class Snapshot:
     pace: float
     paused: bool
     world: int
+    kept: "Snapshot | None" = None
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class World:
         cost_terms: names of the terms of the planner's cost.
         abilities: names of the commands that this robot understands; see :mod:`contact_ddp_ros.runs.live.commands`.
         motions: names of the jumps and flips that it can be asked for.
+        kept: parameters of the robot that is kept for a comparison; None where there is none.
     """
 
     number: int
@@ -169,6 +172,7 @@ class World:
     cost_terms: tuple[str, ...]
     abilities: frozenset[str]
     motions: tuple[str, ...] = ()
+    kept: Mapping[str, Value] | None = None
 
 
 STRIDE = 3

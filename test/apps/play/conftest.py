@@ -20,6 +20,7 @@ def player(shared: Player) -> Iterator[Player]:
     shared.session.handle(do.Drive(0.5))
     assert shared.say(do.Reset()).accepted
     yield shared
+    shared.session.handle(do.Compare("drop"))
     known = shared.world.parameters
     declared = {name: value for name, value in shared.world.declared.items() if not known[name].structural}
     shared.session.handle(do.SetParameters({**declared, "planner.variant": "ddp"}))

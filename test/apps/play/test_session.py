@@ -165,9 +165,43 @@ def test_the_run_is_saved(player: Player, tmp_path: Path) -> None:
     assert load(tmp_path / "run").info.job == "play"
 
 
+def test_a_kept_robot_goes_on_alike_until_a_parameter_differs(player: Player) -> None:
+    def compare(what: str) -> str:
+        player.session.handle(do.Compare(what))
+        return player.answers[-1]
+
+    player.run_until("move")
+    assert compare("swap") == "there is no A; keep one first"
+    assert compare("hold") == "compare is 'hold'; allowed: keep, swap, drop"
+    player.session.handle(do.Drive(0.4))
+    assert compare("keep").startswith("kept as A")
+    assert player.world.kept == {name: spec.default for name, spec in player.world.parameters.items()}
+    assert "4.0 N·s" in player.say(do.PushTrunk((0.0, 40.0, 0.0), 0.1)).text
+    both = player.run(0.5)
+    assert both.kept is not None
+    assert np.array_equal(both.kept.state.position, both.state.position), "same commands and pushes"
+    player.say(do.SetParameters({"planner.weight.pitch": 60.0, "simulator.noise.joint_positions": 0.001}))
+    differing = player.run(0.5)
+    assert differing.kept is not None
+    assert not np.array_equal(differing.kept.state.position, differing.state.position)
+    compare("swap")
+    kept, tuned = player.world.kept, player.world.parameters
+    assert kept is not None and kept["planner.weight.pitch"] == 60.0 != tuned["planner.weight.pitch"].default
+    assert tuned["simulator.noise.joint_positions"].default == 0.001, "the world is one for both"
+    swapped = player.session.snapshot()
+    assert swapped.kept is not None
+    assert np.array_equal(swapped.kept.state.position, differing.state.position)
+    compare("drop")
+    assert player.run(0.1).kept is None and player.world.kept is None
+
+
 def test_another_world_is_another_loop_with_the_same_robot() -> None:
-    player = Player(RunOptions())
+    player = Player(RunOptions(overrides={"planner.weight.pitch": 60.0}))
+    player.session.handle(do.Compare("keep"))
     player.session.handle(do.Rebuild(RunOptions(terrain="step:3,0.01", speed=((0.0, 0.2),))))
+    kept = player.world.kept
+    assert kept is not None and kept["planner.weight.pitch"] == 60.0, "A comes along"
+    assert kept["simulator.terrain"] == "step:3,0.01"
     assert player.world.options.terrain == "step:3,0.01"
     assert player.world.parameters["simulator.terrain"].default == "step:3,0.01"
     answer = player.say(do.Rebuild(RunOptions(overrides={"simulator.terrain": "step:3,9"})))
