@@ -1,7 +1,7 @@
 """Robot, ground and arrows as nodes of viser's scene in a browser, for the live page and for recorded runs."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import trimesh
@@ -24,18 +24,28 @@ _TILE = 10.0
 """Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
 _NEAR = 5.0
 """Distance from places up to which a mesh of the ground is drawn [m]."""
-_GHOST_COLOUR, _GHOST_OPACITY = (60, 130, 200), 0.22
 _NO_ARROW = np.zeros((1, 2, 3), dtype=np.float32)
 
 
+class Tint(NamedTuple):
+    """One colour for a whole robot, and its opacity from 0 to 1."""
+
+    colour: Colour
+    opacity: float
+
+
+GHOST: Final = Tint((60, 130, 200), 0.22)
+"""Look of the planned robot."""
+
+
 def add_body(
-    scene: viser.SceneApi, path: str, shapes: Iterable[Shape], *, ghost: bool = False
+    scene: viser.SceneApi, path: str, shapes: Iterable[Shape], *, tint: Tint | None = None
 ) -> tuple[viser.FrameHandle, list[viser.MeshHandle]]:
-    """Frame of a body with its shapes, one mesh for each of their colours; a ghost is pale and casts no shadow."""
+    """Frame of a body with its shapes, one mesh for each of their colours; with a tint it casts no shadow."""
     frame = scene.add_frame(path, show_axes=False)
     coloured: dict[Colour, list[Shape]] = {}
     for shape in shapes:
-        coloured.setdefault(_GHOST_COLOUR if ghost else _colour(shape), []).append(shape)
+        coloured.setdefault(tint.colour if tint else _colour(shape), []).append(shape)
     meshes = []
     for index, (colour, same) in enumerate(coloured.items()):
         mesh: Any = trimesh.util.concatenate([mesh_of(shape) for shape in same])
@@ -46,9 +56,9 @@ def add_body(
                 mesh.faces,
                 color=colour,
                 flat_shading=True,
-                opacity=_GHOST_OPACITY if ghost else None,
-                cast_shadow=not ghost,
-                receive_shadow=not ghost,
+                opacity=tint.opacity if tint else None,
+                cast_shadow=tint is None,
+                receive_shadow=tint is None,
             )
         )
     return frame, meshes

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 import viser
 
+from contact_ddp_ros.apps.play.compare_panel import ComparePanel
 from contact_ddp_ros.apps.play.drive_panel import DrivePanel
 from contact_ddp_ros.apps.play.keys import add_keys
 from contact_ddp_ros.apps.play.overlay import LAYERS
 from contact_ddp_ros.apps.play.scene import Scene
-from contact_ddp_ros.apps.play.status import StatusPanel, Strips
+from contact_ddp_ros.apps.play.status import StatusPanel
+from contact_ddp_ros.apps.play.strips import Strips
 from contact_ddp_ros.apps.play.tune_panel import TunePanel
 from contact_ddp_ros.apps.play.world_panel import WorldPanel
 from contact_ddp_ros.base.errors import ContactDdpError
@@ -64,6 +66,8 @@ class Page:
         self._world: World | None = None
         self._drive: DrivePanel | None = None
         self._chooser: WorldPanel | None = None
+        self._compare: ComparePanel | None = None
+        self._strips: Strips | None = None
         self._waiting = False
         self._next = 0.0
         self._status = StatusPanel(self.server.gui, self._send, Recover())
@@ -123,12 +127,18 @@ class Page:
 
     def _build(self, world: World) -> None:
         """Draw a world, and the controls where it is the first."""
-        first = self._world is None
+        first, kept = self._world is None, world.kept is not None
         self._world = world
-        self.scene.build(world.options, draggable="Grab" in world.abilities)
+        self.scene.build(world.options, draggable="Grab" in world.abilities, kept=kept)
         if first:
             self._add_panels(world)
         self._tune.build(world)
+        if self._compare is not None:
+            self._compare.show(world.kept, self._tune.values)
+        if self._strips is not None:
+            self._strips.remove()
+        with self._charts:
+            self._strips = Strips(self.server.gui, world.cost_terms, kept=kept)
         if self._chooser is not None:
             self._chooser.show(world)
         values = {name: spec.default for name, spec in world.parameters.items()}
@@ -145,14 +155,15 @@ class Page:
             if "Rebuild" in world.abilities:
                 self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values, world)
         with tabs.add_tab("Tune"):
+            if "Compare" in world.abilities:
+                self._compare = ComparePanel(gui, self._send)
             self._tune = TunePanel(gui, self._send, lambda: drive.drive.forward)
         with tabs.add_tab("Scene"):
             self._add_scene_options(gui)
         charts = gui.add_panel()
         charts.dock_left()
         charts.set_width(330)
-        with charts.add_tab("Strips"):
-            self._strips = Strips(gui, world.cost_terms)
+        self._charts = charts.add_tab("Strips")
         if "Recover" not in world.abilities:
             self._status.continue_with(Reset() if "Reset" in world.abilities else SetMode("stand"))
         self._drive.take_drive(Drive(forward=world.options.speed_at(0.0)))
@@ -172,11 +183,18 @@ class Page:
         def _(_event: Any) -> None:
             self._rate = rate.value
 
+        aside = gui.add_slider(
+            "A aside [m]", 0.0, 1.0, 0.05, self.scene.aside, hint="A is drawn so far to the left of where it is"
+        )
         ghost = gui.add_slider("ghost ahead [s]", 0.0, 0.36, 0.02, self.scene.ghost_ahead)
 
         @follow.on_update
         def _(_event: Any) -> None:
             self.scene.follow = follow.value
+
+        @aside.on_update
+        def _(_event: Any) -> None:
+            self.scene.aside = aside.value
 
         @ghost.on_update
         def _(_event: Any) -> None:
@@ -191,7 +209,7 @@ class Page:
                 shown.add(layer) if event.target.value else shown.discard(layer)
 
     def _draw(self, snapshot: Snapshot) -> None:
-        if self._world is None or self._drive is None or snapshot.world != self._world.number:
+        if self._world is None or self._drive is None or self._strips is None or snapshot.world != self._world.number:
             return
         self._status.show(snapshot)
         self._drive.show(snapshot)
@@ -204,6 +222,8 @@ class Page:
         if self._world is not None:
             asked = self._asked if answer.parameters or not answer.accepted else {}
             self._tune.take(answer, asked)
+            if self._compare is not None:
+                self._compare.show(self._world.kept, self._tune.values)
             if self._drive is not None:
                 self._drive.show_parameters(self._tune.values)
             if asked:

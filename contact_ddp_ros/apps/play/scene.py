@@ -1,7 +1,7 @@
 """The robot and its world in the browser: shapes once for each world, poses with every snapshot."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import viser
@@ -14,13 +14,16 @@ from contact_ddp_ros.runs.live.commands import Command, Grab, Release
 from contact_ddp_ros.runs.live.snapshot import PlanView, Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
-from contact_ddp_ros.runs.web_scene import ROOT, add_body, add_ground, place, show
+from contact_ddp_ros.runs.web_scene import GHOST, ROOT, Tint, add_body, add_ground, place, show
 
 Array = NDArray[np.float64]
 
 _CAMERA, _LOOK_AT = (0.55, -1.25, 0.55), (0.05, 0.0, 0.2)
 _CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT = (0.9, -2.2, 0.75), (0.05, 0.0, -0.6)
 """Camera and what it looks at in upright windows, as of phones, where controls hold the lower half [m]."""
+
+_KEPT: Final = Tint((160, 80, 160), 0.6)
+"""Look of the robot that is kept for a comparison."""
 
 
 class Scene:
@@ -38,6 +41,8 @@ class Scene:
         server.initial_camera.look_at = _LOOK_AT
         server.on_client_connect(_frame)
         self.cast_shadows(shadows)
+        self.aside = 0.4
+        """Distance in y by which the robot that is kept is drawn aside [m]."""
         self._root: Any = None
         self._grabbed: tuple[str, Array] | None = None
 
@@ -45,8 +50,8 @@ class Scene:
         """Draw shadows, or not."""
         self._server.scene.configure_default_lights(cast_shadow=cast)
 
-    def build(self, options: RunOptions, *, draggable: bool = True) -> None:
-        """Draw another robot or world; where `draggable`, the mouse pulls its links.
+    def build(self, options: RunOptions, *, draggable: bool = True, kept: bool = False) -> None:
+        """Draw another robot or world; where `draggable`, the mouse pulls its links; `kept`: there is a second robot.
 
         Raises:
             ContactDdpError: the options describe no world.
@@ -62,7 +67,8 @@ class Scene:
             self._figure, self._plan = figure, PlanView(robot)
             moving = sorted({shape.body for shape in figure.shapes if shape.body})
             self._bodies = {body: self._add_body("robot", body, draggable) for body in moving}
-            self._ghosts = {body: self._add_body("ghost", body) for body in moving}
+            self._ghosts = {body: self._add_body("ghost", body, tint=GHOST) for body in moving}
+            self._kept = {body: self._add_body("kept", body, tint=_KEPT) for body in moving if kept}
             add_ground(scene, f"{ROOT}/ground", [shape for shape in figure.shapes if not shape.body])
             self._overlay = Overlay(scene, ROOT, figure, self._plan)
             self._poses = figure.poses(robot.standing_state())
@@ -80,6 +86,9 @@ class Scene:
             if plan is not None and self.ghost_ahead > 0.0:
                 ahead = self._plan.at(plan, snapshot.state.time + self.ghost_ahead, snapshot.state)
                 place(self._ghosts, *self._figure.poses(ahead))
+            if snapshot.kept is not None:
+                positions, wxyz = self._figure.poses(snapshot.kept.state)
+                place(self._kept, positions + [0.0, self.aside, 0.0], wxyz)
             self._overlay.draw(snapshot)
 
     @property
@@ -87,10 +96,10 @@ class Scene:
         """Plan, forces and disturbances."""
         return self._overlay
 
-    def _add_body(self, group: str, body: int, draggable: bool = False) -> viser.FrameHandle:
+    def _add_body(self, group: str, body: int, draggable: bool = False, tint: Tint | None = None) -> viser.FrameHandle:
         shapes = [shape for shape in self._figure.shapes if shape.body == body]
         path = f"{ROOT}/{group}/{self._figure.bodies[body]}"
-        frame, meshes = add_body(self._server.scene, path, shapes, ghost=group == "ghost")
+        frame, meshes = add_body(self._server.scene, path, shapes, tint=tint)
         for mesh in meshes if draggable else ():
             self._make_draggable(mesh, self._figure.bodies[body], body)
         return frame

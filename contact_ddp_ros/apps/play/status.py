@@ -1,16 +1,12 @@
-"""Status of the robot in a few lines: what it is doing, why it fell, and one button to go on.
-
-Curves of the last seconds: solve time, iterations, theta, cost by term, speed and pitch.
-"""
+"""Status of the robot in a few lines: what it is doing, why it fell, and one button to go on."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
 from contact_ddp_ros.apps.play.world_panel import DISTURBED
 from contact_ddp_ros.runs.live.commands import Command
@@ -33,6 +29,7 @@ class StatusPanel:
         self._continue.on_click(lambda _: send(self._go_on))
         self._note = ""
         self._times: deque[float] = deque(maxlen=_RECENT)
+        self._times_kept: deque[float] = deque(maxlen=_RECENT)
 
     def continue_with(self, command: Command) -> None:
         """Replace what the button asks for."""
@@ -49,36 +46,59 @@ class StatusPanel:
 
     def show(self, snapshot: Snapshot) -> None:
         """Show a snapshot."""
+        kept = snapshot.kept
         self._times.extend(solve.solve_ms for solve in snapshot.solves)
-        self._continue.visible = bool(snapshot.fall)
-        self._text.content = summary(snapshot, self._times) + self._note
+        self._times_kept.extend(solve.solve_ms for solve in (kept.solves if kept else ()))
+        self._continue.visible = bool(snapshot.fall or (kept and kept.fall))
+        self._text.content = summary(snapshot, self._times, self._times_kept) + self._note
 
 
-def summary(snapshot: Snapshot, solve_ms: Any = ()) -> str:
-    """A snapshot in a few lines of HTML; `solve_ms` are times of the last solves [ms]."""
-    colour = _BADGE.get(snapshot.mode, "#555")
-    badge = f'<b style="background:{colour};color:#fff;padding:1px 7px;border-radius:4px">{snapshot.mode}</b>'
-    paused = " <b>paused</b>" if snapshot.paused else ""
+def summary(snapshot: Snapshot, solve_ms: Any = (), kept_ms: Any = ()) -> str:
+    """A snapshot in a few lines of HTML, with times of the last solves [ms], and of those of a robot that is kept."""
+    kept, fallen = snapshot.kept, fall_of(snapshot)
+    name, paused = "B " if kept else "", " <b>paused</b>" if snapshot.paused else ""
     lines = [
-        f"{badge}{paused} t = {snapshot.state.time:.1f} s, {snapshot.speed:+.2f} m/s "
+        f"{name}{_badge(snapshot.mode)}{paused} t = {snapshot.state.time:.1f} s, {snapshot.speed:+.2f} m/s "
         f"(wanted {snapshot.drive.forward:+.2f}), real-time factor {snapshot.real_time_factor:.2f}"
     ]
     if solve_ms:
-        median, high = np.percentile(list(solve_ms), [50.0, 95.0])
-        lines.append(
-            f"solve {median:.1f} ms median, {high:.1f} ms 95 %; {snapshot.solves_late} of {snapshot.solves_total} late"
-        )
+        lines.append(_solves(snapshot, solve_ms))
+    if kept:
+        lines.append(f"A {_badge(kept.mode)} {kept.speed:+.2f} m/s{', ' + _solves(kept, kept_ms) if kept_ms else ''}")
     if snapshot.cut and not snapshot.fall:
         lines.append(f"command: {escape(snapshot.cut)}")
     if snapshot.waiting and not snapshot.fall:
         lines.append(f"waiting: {escape(snapshot.waiting)}")
     html = "".join(map(_line, lines))
-    if snapshot.fall:
+    if fallen:
+        whole = "; ".join(one.fall for one in (snapshot, kept) if one and one.fall)
         html += (
             '<div style="margin:4px 8px;padding:5px 8px;border-radius:4px;background:#fbe3df;color:#8c1d10" '
-            f'title="{escape(snapshot.fall)}"><b>Fallen:</b> {escape(shortened(snapshot.fall))}</div>'
+            f'title="{escape(whole)}"><b>Fallen:</b> {escape(fallen)}</div>'
         )
     return html
+
+
+def fall_of(snapshot: Snapshot) -> str:
+    """Reason of a fall in a sentence, of two robots with name and what the other does; empty where none fell."""
+    kept = snapshot.kept
+    if kept is None:
+        return shortened(snapshot.fall)
+    told = [
+        f"{name}, {shortened(one.fall)}" if one.fall else f"{name} is in {one.mode}"
+        for name, one in sorted((("B", snapshot), ("A", kept)), key=lambda pair: not pair[1].fall)
+    ]
+    return "; ".join(told) if snapshot.fall or kept.fall else ""
+
+
+def _badge(mode: str) -> str:
+    colour = _BADGE.get(mode, "#555")
+    return f'<b style="background:{colour};color:#fff;padding:1px 7px;border-radius:4px">{mode}</b>'
+
+
+def _solves(snapshot: Snapshot, times: Any) -> str:
+    median, high = np.percentile(list(times), [50.0, 95.0])
+    return f"solve {median:.1f} ms median, {high:.1f} ms 95 %; {snapshot.solves_late} of {snapshot.solves_total} late"
 
 
 def shortened(fall: str) -> str:
@@ -90,88 +110,3 @@ def shortened(fall: str) -> str:
 
 def _line(text: str) -> str:
     return f'<div style="margin:2px 8px;font-size:0.82em">{text}</div>'
-
-
-Array = NDArray[np.float64]
-
-WINDOW: Final = 8.0
-"""Simulated time that is shown [s]."""
-
-_POINTS, _HEIGHT = 240, 112
-_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b", "#a6761d", "#7570b3")
-_RATE = 0.2
-"""Simulated time between two updates of the curves [s]."""
-
-
-class Strips:
-    """Curves in the present container of the page."""
-
-    def __init__(self, gui: viser.GuiApi, cost_terms: Sequence[str]) -> None:
-        """`cost_terms` names the terms of the planner's cost."""
-        self._frames: deque[tuple[float, float, float, float]] = deque()
-        self._solves: deque[tuple[float, ...]] = deque()
-        self._terms = len(cost_terms)
-        self._drawn = -np.inf
-        self._charts = {
-            "speed": _chart(gui, "speed [m/s]", ("measured", "commanded")),
-            "pitch": _chart(gui, "pitch [deg]", ("pitch",)),
-            "solve": _chart(gui, "solve time [ms]", ("solve",)),
-            "iterations": _chart(gui, "iterations, θ", ("iterations", "theta")),
-            "cost": _chart(gui, "cost by term", tuple(cost_terms) or ("cost",), height=_HEIGHT + 40),
-        }
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Add a snapshot, and draw where that is due."""
-        now = snapshot.state.time
-        if self._frames and now < self._frames[-1][0]:
-            self._frames.clear()
-            self._solves.clear()
-            self._drawn = -np.inf
-        self._frames.append((now, snapshot.speed, snapshot.drive.forward, float(np.degrees(snapshot.rpy[1]))))
-        for solve in snapshot.solves:
-            terms = solve.terms if len(solve.terms) == self._terms and solve.terms else (solve.cost,)
-            self._solves.append((solve.time, solve.solve_ms, solve.iterations, solve.theta, *terms))
-        for rows in (self._frames, self._solves):
-            while rows and rows[0][0] < now - WINDOW:
-                rows.popleft()
-        if now - self._drawn >= _RATE:
-            self._drawn = now
-            self._draw()
-
-    def _draw(self) -> None:
-        if len(self._frames) > 1:
-            time, speed, command, pitch = _columns(self._frames)
-            self._charts["speed"].data = (time, speed, command)
-            self._charts["pitch"].data = (time, pitch)
-        if len(self._solves) > 1:
-            time, solve, iterations, theta, *terms = _columns(self._solves)
-            self._charts["solve"].data = (time, solve)
-            self._charts["iterations"].data = (time, iterations, theta)
-            self._charts["cost"].data = (time, *terms)
-
-
-def _columns(rows: Sequence[tuple[float, ...]] | deque[Any]) -> list[Array]:
-    """Columns of rows, thinned out where there are too many to be seen."""
-    every = max(1, len(rows) // _POINTS)
-    width = min(map(len, rows))
-    return [np.array(column, dtype=float) for column in zip(*(row[:width] for row in list(rows)[::every]), strict=True)]
-
-
-def _chart(gui: viser.GuiApi, title: str, names: Sequence[str], height: int = _HEIGHT) -> Any:
-    axis = viser.uplot.Axis(size=44, font="10px sans-serif", grid={"stroke": "#e8e8e8", "width": 1})
-    series = [viser.uplot.Series(label="t [s]")]
-    series += [
-        viser.uplot.Series(label=name, stroke=colour, width=1.5) for name, colour in zip(names, _COLOURS, strict=False)
-    ]
-    zeros = np.array([0.0, 1e-3])
-    return gui.add_uplot(
-        data=(zeros, *(np.zeros(2) for _ in names)),
-        series=tuple(series),
-        title=title,
-        scales={"x": viser.uplot.Scale(time=False, auto=True), "y": viser.uplot.Scale(auto=True)},
-        axes=(axis, axis),
-        legend=viser.uplot.Legend(show=len(names) > 1),
-        cursor=viser.uplot.Cursor(show=False),
-        padding=(4, 8, 0, 0),
-        height=height,
-    )

@@ -20,7 +20,7 @@ from contact_ddp_ros.runs import scene as look
 from contact_ddp_ros.runs.recording import Recording
 from contact_ddp_ros.runs.report.style import run_title
 from contact_ddp_ros.runs.scene import Moment, Pose, RecordedRobot
-from contact_ddp_ros.runs.web_scene import ROOT, add_arrows, add_body, add_ground, place, point, segments, show
+from contact_ddp_ros.runs.web_scene import GHOST, ROOT, add_arrows, add_body, add_ground, place, point, segments, show
 
 SUFFIX = ".html"
 
@@ -100,7 +100,7 @@ class _Scene:
             shapes = [shape for shape in motion.shapes if shape.body == body]
             if body and shapes:
                 self._robot[body], _ = add_body(scene, f"{ROOT}/robot/{name}", shapes)
-                self._ghost[body], _ = add_body(scene, f"{ROOT}/plan/{look.GHOST_PREFIX}{name}", shapes, ghost=True)
+                self._ghost[body], _ = add_body(scene, f"{ROOT}/plan/{look.GHOST_PREFIX}{name}", shapes, tint=GHOST)
         self._measured = add_arrows(scene, f"{ROOT}/forces/measured", look.bytes_of(look.MEASURED_FORCE)[:3])
         self._planned = add_arrows(scene, f"{ROOT}/forces/planned", look.bytes_of(look.PLANNED_FORCE)[:3], 0.004)
         self._lines = [

@@ -1,5 +1,8 @@
 """The page before there is a robot: its address, the robot standing, and what is going on meanwhile."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from contact_ddp_ros.runs.live.commands import Answer, Building, Command
@@ -16,6 +19,32 @@ def test_a_fall_has_its_reason_in_a_sentence() -> None:
     push = "; in the second before came a push of 15.0 N·s"
     assert shortened(fault + why + push) == fault + push
     assert shortened("the simulation has failed") == "the simulation has failed"
+
+
+def test_a_fall_of_two_robots_names_the_one_that_fell_and_what_the_other_does() -> None:
+    from contact_ddp_ros.apps.play.status import fall_of
+
+    def two(tuned: str, kept: str) -> str:
+        one = SimpleNamespace(fall=kept, mode="move")
+        return fall_of(SimpleNamespace(fall=tuned, mode="stand", kept=one))  # type: ignore[arg-type]
+
+    assert two("tilt: roll is 0.9 rad; on the way", "") == "B, tilt: roll is 0.9 rad; A is in move"
+    assert two("", "height: 0.1 m; allowed: more") == "A, height: 0.1 m; allowed: more; B is in stand"
+    assert two("tilt", "height") == "B, tilt; A, height"
+    assert two("", "") == ""
+
+
+def test_parameters_differ_but_for_those_of_the_world() -> None:
+    from contact_ddp_ros.apps.play.compare_panel import differing
+
+    assert differing({"a.x": 1.0, "a.y": 2, "simulator.z": 3}, {"a.x": 1.0, "a.y": 4, "simulator.z": 5}) == {"a.y": 2}
+
+
+def test_areas_stand_upon_each_other_and_add_up_to_the_cost() -> None:
+    from contact_ddp_ros.apps.play.strips import stacked
+
+    terms = [np.array([1.0, 2.0]), np.array([0.5, -1.0]), np.array([0.0, 3.0])]
+    assert np.array_equal(stacked(terms), [[1.0, 2.0], [1.5, 2.0], [1.5, 5.0]])
 
 
 class Compiling:
