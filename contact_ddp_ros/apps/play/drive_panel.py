@@ -9,7 +9,6 @@ import viser
 
 from contact_ddp_ros.apps.play.tune_panel import range_slider
 from contact_ddp_ros.base.config import ParameterSpec
-from contact_ddp_ros.base.files import new_folder
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
 from contact_ddp_ros.runs.live.commands import (
     Command,
@@ -19,7 +18,6 @@ from contact_ddp_ros.runs.live.commands import (
     PushTrunk,
     Recover,
     Reset,
-    SaveRun,
     SetMode,
     SetParameters,
     Slow,
@@ -222,10 +220,6 @@ class DrivePanel:
             def _(event: Any) -> None:
                 if event.client is not None:
                     self._send(Slow(PACES[event.target.value]))
-
-        if "SaveRun" in abilities:
-            save = self._gui.add_button("Save the run", hint="the last minutes, for contact-ddp report")
-            save.on_click(lambda _: self._send(SaveRun(new_folder("play", None).absolute())))
 
     def _add_pushes(self) -> None:
         gui = self._gui

@@ -20,7 +20,7 @@ from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.snapshot import Snapshot, Solve, plan_of, touch_of
 from contact_ddp_ros.runs.loop import CONTROL_PERIOD, Loop, Observer
-from contact_ddp_ros.runs.recording import Recorder
+from contact_ddp_ros.runs.recording import Recorder, Recording
 from contact_ddp_ros.runs.scenario import Scenario
 
 KEPT_TICKS, KEPT_SOLVES = 30_000, 6_000
@@ -68,9 +68,14 @@ class LiveRecorder(Recorder):
         return new
 
     def trim(self) -> None:
-        """Forget what is older than the last minutes, where that is due."""
+        """Forget what is older than the last minute, where that is due."""
         if self.n_ticks >= 2 * KEPT_TICKS:
             self.forget(KEPT_TICKS, KEPT_SOLVES)
+
+    def last_minute(self) -> Recording:
+        """The last KEPT_TICKS as a record."""
+        self.forget(KEPT_TICKS, KEPT_SOLVES)
+        return self.finish()
 
 
 class LiveRun(Observer):

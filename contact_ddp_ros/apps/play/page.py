@@ -10,6 +10,7 @@ from typing import Any, Final
 import viser
 
 from contact_ddp_ros.apps.play.compare_panel import ComparePanel
+from contact_ddp_ros.apps.play.downloads import Downloads
 from contact_ddp_ros.apps.play.drive_panel import DrivePanel
 from contact_ddp_ros.apps.play.keys import add_keys
 from contact_ddp_ros.apps.play.overlay import LAYERS
@@ -68,6 +69,7 @@ class Page:
         self._chooser: WorldPanel | None = None
         self._compare: ComparePanel | None = None
         self._strips: Strips | None = None
+        self._downloads: Downloads | None = None
         self._waiting = False
         self._next = 0.0
         self._status = StatusPanel(self.server.gui, self._send, Recover())
@@ -152,6 +154,8 @@ class Page:
         with tabs.add_tab("Drive"):
             gaits = tuple(packaged_gaits())
             self._drive = drive = DrivePanel(gui, self._send, world.abilities, gaits, world.motions, world.parameters)
+            if "SaveRun" in world.abilities:
+                self._downloads = Downloads(gui, self._send)
             if "Rebuild" in world.abilities:
                 self._chooser = WorldPanel(gui, self._send, lambda: self._tune.values, world)
         with tabs.add_tab("Tune"):
@@ -228,6 +232,8 @@ class Page:
                 self._drive.show_parameters(self._tune.values)
             if asked:
                 self._asked = {}
+        if self._downloads is not None:
+            self._downloads.take(answer)
         if answer.text:
             self._status.note(answer.text, accepted=answer.accepted)
             for client in self.server.get_clients().values():

@@ -107,9 +107,9 @@ class Session:
         scenario = check_run(options)
         if self._motions is None or self._motions.robot.model_hash != scenario.robot.model_hash:
             self._motions, self._runs = MotionLibrary(scenario.robot), self._runs[:1]
-        scenarios = [scenario]
-        for kept in self._runs[1:]:
-            scenarios.append(check_run(options.changed(differing(kept.values, self._runs[0].values))))
+        values = {name: spec.default for name, spec in scenario.specs().items()}
+        own = [differing(kept.values, values) for kept in self._runs[1:]]
+        scenarios = [scenario, *(check_run(options.changed(one)) for one in own)]
         drive = self._runs[0].drive if self._runs else do.Drive(forward=options.speed_at(0.0))
         self._runs = [LiveRun(one, self._motions, self._hear, drive) for one in scenarios]
         self._show()
@@ -202,7 +202,8 @@ class Session:
                 self._factor = min(max(factor, _SLOWEST), _FASTEST)
                 self._restart_clock()
             case do.SaveRun(folder):
-                Thread(target=self._save, args=(self._runs[0].recorder.finish(), folder), name="save").start()
+                recording = self._runs[0].recorder.last_minute()
+                Thread(target=self._save, args=(recording, folder), name="save").start()
         return ""
 
     @staticmethod
@@ -244,4 +245,4 @@ class Session:
         except (OSError, ContactDdpError) as error:
             self._tell(do.Answer(False, f"the run was not saved: {error}"))
             return
-        self._tell(do.Answer(True, f"saved in {folder}; `contact-ddp report {folder}` draws it"))
+        self._tell(do.Answer(True, f"saved in {folder}; `contact-ddp report {folder}` draws it", saved=folder))

@@ -112,7 +112,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class SaveRun:
-    """Save what was recorded to a new folder."""
+    """Save the last minute of what was recorded to a new folder."""
 
     folder: Path
 
@@ -165,6 +165,8 @@ class Answer:
     text: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values now in use of the parameters that the command was about, by "section.name"."""
+    saved: Path | None = None
+    """Folder of a run that has been saved."""
 
 
 EVERYTHING = frozenset(

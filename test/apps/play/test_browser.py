@@ -7,10 +7,12 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import unpack_archive
 from typing import Any
 
 import pytest
 
+from contact_ddp_ros.runs.recording import load
 from test.apps.play.browser import (
     BROWSER,
     browser,
@@ -206,12 +208,19 @@ def test_a_second_browser_and_a_reload_see_the_same(page: Any, chromium: Any, ad
     until(lambda: wanted(page) == 0.0, lambda: text(page))
 
 
-def test_the_changed_parameters_are_offered_as_a_file_and_a_command(page: Any, tmp_path: Path) -> None:
+def test_run_and_changed_parameters_are_offered_as_files_and_a_command(page: Any, tmp_path: Path) -> None:
     page.get_by_role("tab", name="Tune").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as YAML").click()
     download.value.save_as(tmp_path / "one.yaml")
     assert "weight.pitch: 55.0" in (tmp_path / "one.yaml").read_text()
+    with page.expect_download() as download:
+        page.get_by_role("tab", name="Drive").click()
+        page.get_by_role("button", name="Download", exact=True).click()
+    download.value.save_as(tmp_path / "run.zip")
+    unpack_archive(tmp_path / "run.zip", tmp_path)
+    assert load(next(tmp_path.glob("play-*"))).info.job == "play"
+    page.get_by_role("tab", name="Tune").click()
     page.get_by_role("button", name="Copy as command").click()
     command = page.locator("textarea").first
     until(lambda: "--set planner.weight.pitch=55.0" in command.input_value(), command.input_value)

@@ -2,12 +2,15 @@
 
 import time as clock
 from pathlib import Path
+from shutil import unpack_archive
 
 import numpy as np
 import pytest
 
+from contact_ddp_ros.apps.play.downloads import as_replay, as_zip
 from contact_ddp_ros.apps.play.overlay import below
 from contact_ddp_ros.apps.play.world_panel import KINDS, elsewhere, word_of
+from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.plants.engines import PACKAGES
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.runs.live import commands as do
@@ -162,7 +165,13 @@ def test_the_run_is_saved(player: Player, tmp_path: Path) -> None:
     answer = player.news[-1]
     assert isinstance(answer, do.Answer)
     assert answer.accepted, answer.text
+    assert answer.saved == tmp_path / "run"
     assert load(tmp_path / "run").info.job == "play"
+    unpack_archive(as_zip(answer.saved), tmp_path / "elsewhere")
+    assert len(load(tmp_path / "elsewhere" / "run").ticks["time"]) > 100
+    assert "</html>" in as_replay(answer.saved).read_text(encoding="utf-8")[-100:]
+    with pytest.raises(ContactDdpError, match="cannot read a recording"):
+        as_replay(tmp_path / "elsewhere")
 
 
 def test_a_kept_robot_goes_on_alike_until_a_parameter_differs(player: Player) -> None:
@@ -203,11 +212,14 @@ def test_another_world_is_another_loop_with_the_same_robot() -> None:
     assert kept is not None and kept["planner.weight.pitch"] == 60.0, "A comes along"
     assert kept["simulator.terrain"] == "step:3,0.01"
     assert player.world.options.terrain == "step:3,0.01"
+    assert player.say(do.SetParameters({"planner.rate": 50.0})).accepted
+    kept = player.world.kept
+    assert kept is not None and kept["planner.rate"] == 100.0 != player.world.parameters["planner.rate"].default
     assert player.world.parameters["simulator.terrain"].default == "step:3,0.01"
     answer = player.say(do.Rebuild(RunOptions(overrides={"simulator.terrain": "step:3,9"})))
     assert not answer.accepted
     assert "rise is 9" in answer.text
-    assert player.run(0.1).world == 2, "the old one goes on"
+    assert player.run(0.1).world == 4, "the old one goes on"
 
 
 def test_what_the_feet_feel_of_a_slope_is_in_the_snapshot() -> None:
