@@ -2,14 +2,20 @@
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from shutil import rmtree
 from threading import RLock
 from typing import Any, Final
 
 import viser
 
-from contact_ddp_ros.apps.play.tune_panel import range_slider
+from contact_ddp_ros.apps.play.tune_panel import choose, range_slider
+from contact_ddp_ros.base.choices import GAIT_SUFFIXES
 from contact_ddp_ros.base.config import ParameterSpec
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.files import new_folder
 from contact_ddp_ros.mpc.config import MOST_TURN, PlannerConfig
+from contact_ddp_ros.robot.gaits.gait import load_gait
 from contact_ddp_ros.runs.live.commands import (
     Command,
     Drive,
@@ -37,6 +43,9 @@ _STEPS: Final = {
 
 _SPEED_LIMIT: Final = "planner.reference.speed_limit"
 """Parameter whose value ends the sliders of both speeds; the planner reports what it cuts for a gait's sake."""
+
+_GAIT: Final = "planner.gait.name"
+"""Parameter of the gait: a name or a file."""
 
 _POSE: Final = ("planner.reference.height", "planner.reference.roll", "planner.reference.pitch")
 """Parameters of the trunk's pose."""
@@ -128,8 +137,8 @@ class DrivePanel:
         for handle in (self._speed, self._sideways):
             handle.min, handle.max = -self._speed_limit, self._speed_limit
         for name, handle in self._inputs.items():
-            if name in values and values[name] in getattr(handle, "options", (values[name],)):
-                handle.value = values[name]
+            if name in values:
+                choose(handle, values[name])
 
     def take_robot(self, world: World) -> None:
         """Show motions and ranges of the pose of another robot."""
@@ -192,10 +201,21 @@ class DrivePanel:
     def _add_gait(self, gaits: tuple[str, ...], *, live: bool) -> None:
         """With `live` the solver may change while the robot moves, too; nodes take another one at rest: a parameter."""
         gait = self._gui.add_dropdown("gait", gaits or ("bound",), hint="a change begins at a cycle's end")
-        self._set_by(gait, "planner.gait.name")
+        self._set_by(gait, _GAIT)
         if live:
+            hint = "a YAML file with period and stances, as for --gait"
+            upload = self._gui.add_upload_button("Gait of your own", hint=hint, mime_type=",".join(GAIT_SUFFIXES))
+            upload.on_upload(self._take_gait)
             hint = "full second order, or Gauss-Newton: the blend theta is then 0"
             self._set_by(self._gui.add_dropdown("solver", ("ddp", "ilqr"), hint=hint), "planner.variant")
+
+    def _take_gait(self, event: Any) -> None:
+        """Use the gait of a file that somebody has given, or say what is wrong with it."""
+        file = event.target.value
+        try:
+            self._send(SetParameters({_GAIT: str(stored_gait(file.name, file.content))}))
+        except (OSError, ParameterError) as error:
+            event.client.add_notification("Refused", str(error), color="red")
 
     def _add_motions(self, motions: tuple[str, ...]) -> None:
         self._motion = chosen = self._gui.add_dropdown("jump or flip", motions)
@@ -249,6 +269,23 @@ class DrivePanel:
         self._speed.value = round(self.drive.forward, 3)
         self._turn.value = round(self.drive.turn, 3)
         self._sideways.value = round(self.drive.sideways, 3)
+
+
+def stored_gait(name: str, content: bytes) -> Path:
+    """File of a gait in an output folder, which is there only if it holds one.
+
+    Raises:
+        ParameterError: it is no gait, or the folder cannot be made; the text says why.
+    """
+    folder = new_folder("gait", None).absolute()
+    file = folder / Path(name).name
+    file.write_bytes(content)
+    try:
+        load_gait(str(file))
+    except ParameterError:
+        rmtree(folder)
+        raise
+    return file
 
 
 def _within(value: float, limit: float) -> float:

@@ -33,7 +33,7 @@ _SLIDER_SPAN: Final = 60.0
 """A slider is drawn for a range of at most so many times the default; a number is typed for a wider one."""
 
 _STEPS = 200
-_GREEN, _RED, _GREY, _MARK = "#1a9850", "#e0604c", "#c9ced3", "#1b1f23"
+_GREEN, _RED, _GREY, _MARK = "#1a9850", "#e0604c", "#c9ced3", "currentColor"
 
 
 class Control:
@@ -61,7 +61,7 @@ class Control:
 
     def show(self, value: Value) -> None:
         """Show the value in use."""
-        self._input.value = _for_input(self._input.value, value)
+        choose(self._input, _for_input(self._input.value, value))
         self._draw_track(value)
 
     def enable(self, enabled: bool) -> None:
@@ -78,6 +78,13 @@ class Control:
     def _draw_track(self, value: Value) -> None:
         if self._track is not None and isinstance(value, int | float):
             self._track.content = track(self.spec, self._safe, float(value))
+
+
+def choose(handle: Any, value: Any) -> None:
+    """Show a value in an input; one that a list does not offer yet, such as a file, is added to it."""
+    if value not in getattr(handle, "options", (value,)):
+        handle.options = (*handle.options, value)
+    handle.value = value
 
 
 def track(spec: ParameterSpec, safe: SafeRange | None, value: float) -> str:

@@ -14,7 +14,7 @@ import viser
 from numpy.typing import NDArray
 
 from contact_ddp_ros.apps.play.keys import MouseSpring
-from contact_ddp_ros.apps.play.tune_panel import range_slider
+from contact_ddp_ros.apps.play.tune_panel import choose, range_slider
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import Value
 from contact_ddp_ros.control.safety import Fault
@@ -205,9 +205,8 @@ class WorldPanel:
         self._world = world
         robot, state = world.options.robot, world.options.state
         self._shown.content = f'<div style="margin:2px 8px;font-size:0.82em">built: {escape(ground_of(world))}</div>'
-        if robot not in self._robot.options:
-            self._robot.options = (robot, *self._robot.options)
-        self._robot.value, self._state.value = robot, state
+        choose(self._robot, robot)
+        self._state.value = state
         for name, handle in ((_ENGINE, self._engine), (_FRICTION, self._friction), (_PAYLOAD, self._payload)):
             handle.value = world.parameters[name].default
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from contact_ddp_ros.robot.gaits.gait import packaged_gaits
 from contact_ddp_ros.runs.recording import load
 from test.apps.play.browser import (
     BROWSER,
@@ -120,6 +121,16 @@ def test_the_trunk_is_lowered(page: Any) -> None:
     box.fill("0.25")
     box.press("Enter")
     until(lambda: "set planner.reference.height = 0.25" in text(page), lambda: text(page))
+
+
+def test_a_gait_of_ones_own_is_taken_or_refused(page: Any, tmp_path: Path) -> None:
+    chooser = page.locator("input[type=file]")
+    (tmp_path / "bad.yaml").write_text("period: 0.4")
+    chooser.set_input_files(tmp_path / "bad.yaml")
+    until(lambda: "bad.yaml: it holds ['period']; needed: period, stances" in text(page), lambda: text(page))
+    (tmp_path / "mine.yaml").write_bytes(packaged_gaits()["trot"].read_bytes())
+    chooser.set_input_files(tmp_path / "mine.yaml")
+    until(lambda: re.search(r"set planner.gait.name = \S+mine.yaml", text(page)) is not None, lambda: text(page))
 
 
 def test_a_gamepad_drives(page: Any) -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from time import sleep
 from typing import Any
 
 import pytest
 
+from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.robot.gaits.gait import load_gait, packaged_gaits
 from contact_ddp_ros.runs.live.commands import Answer, Command, Drive
 from contact_ddp_ros.runs.live.snapshot import World
 from contact_ddp_ros.runs.options import RunOptions
@@ -60,6 +63,25 @@ def test_the_sliders_of_the_pose_follow_the_robot(gui: Any) -> None:
     panel.command(Drive(forward=9.0, sideways=-9.0, turn=9.0))
     assert (panel.drive, panel._speed.max) == (Drive(1.5, 6.0, -1.5), 1.5), "what the planner follows at most"
     assert panel._motion.options == ("hop",)
+
+
+def test_a_gait_of_ones_own_is_kept_as_a_file_or_refused_and_listed(
+    gui: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contact_ddp_ros.apps.play.drive_panel import DrivePanel, stored_gait
+
+    monkeypatch.chdir(tmp_path)
+    content = packaged_gaits()["trot"].read_bytes()
+    file = stored_gait("../../mine.yaml", content)
+    assert (file.name, file.read_bytes()) == ("mine.yaml", content)
+    assert load_gait(str(file)).period == 0.4
+    with pytest.raises(ParameterError, match=r"gait file .*bad.yaml: it holds \['period'\]; needed: period, stances"):
+        stored_gait("bad.yaml", b"period: 0.4")
+    assert [path.name for path in tmp_path.rglob("*.yaml")] == ["mine.yaml"], "what is refused is not kept"
+    panel = DrivePanel(gui, lambda _: None, frozenset({"SetParameters"}), ("bound",))
+    panel.show_parameters({"planner.gait.name": str(file)})
+    handle = panel._inputs["planner.gait.name"]
+    assert (handle.value, handle.options) == (str(file), ("bound", str(file)))
 
 
 def test_every_key_of_several_pressed_at_once_counts_and_the_last_sent_is_the_one_shown() -> None:
