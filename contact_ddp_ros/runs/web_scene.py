@@ -18,7 +18,6 @@ Colour = tuple[int, int, int]
 ROOT: Final = "/world"
 """Name of the frame that `odom` has in the scene."""
 
-_GROUND, _GRID, _SECTION = (226, 230, 233), (196, 201, 206), (160, 167, 174)
 _FACETS = 24
 _TILE = 10.0
 """Side of the ground, which the browser multiplies by 26 [m]; a much larger one hides feet where software draws it."""
@@ -36,6 +35,18 @@ class Tint(NamedTuple):
 
 GHOST: Final = Tint((60, 130, 200), 0.22)
 """Look of the planned robot."""
+
+
+class GroundColours(NamedTuple):
+    """Colours of the ground, and of the finer and the coarser lines of its grid."""
+
+    plane: Colour
+    cells: Colour
+    sections: Colour
+
+
+LIGHT: Final = GroundColours((226, 230, 233), (196, 201, 206), (160, 167, 174))
+DARK: Final = GroundColours((64, 70, 78), (84, 91, 100), (112, 120, 130))
 
 
 def add_body(
@@ -64,7 +75,13 @@ def add_body(
     return frame, meshes
 
 
-def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape], around: Array | None = None) -> None:
+def add_ground(
+    scene: viser.SceneApi,
+    path: str,
+    shapes: Iterable[Shape],
+    around: Array | None = None,
+    colours: GroundColours = LIGHT,
+) -> None:
     """Shapes of the world, a plane as a grid without end, a mesh only near the places (n, 2) [m] `around`."""
     for index, shape in enumerate(shapes):
         if shape.kind == "plane":
@@ -76,16 +93,16 @@ def add_ground(scene: viser.SceneApi, path: str, shapes: Iterable[Shape], around
                 fade_distance=25.0,
                 cell_size=0.1,
                 section_size=0.5,
-                cell_color=_GRID,
-                section_color=_SECTION,
-                plane_color=_GROUND,
+                cell_color=colours.cells,
+                section_color=colours.sections,
+                plane_color=colours.plane,
                 plane_opacity=1.0,
                 shadow_opacity=0.3,
                 wxyz=shape.wxyz,
                 position=shape.position,
             )
             continue
-        mesh, colour = mesh_of(shape), _ground_colour(shape)
+        mesh, colour = mesh_of(shape), _colour(shape, colours.plane)
         if around is not None and shape.kind == "mesh":
             middles = mesh.triangles_center[:, :2]
             near = (middles > around.min(axis=0) - _NEAR) & (middles < around.max(axis=0) + _NEAR)
@@ -156,11 +173,6 @@ def segments(points: Array) -> NDArray[np.float32]:
     return np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
 
 
-def _colour(shape: Shape) -> Colour:
-    red, green, blue = (round(255.0 * float(part)) for part in shape.rgba[:3])
-    return red, green, blue
-
-
-def _ground_colour(shape: Shape) -> Colour:
-    red, green, blue = (round(float(part) * shade) for part, shade in zip(shape.rgba[:3], _GROUND, strict=True))
+def _colour(shape: Shape, white: Colour = (255, 255, 255)) -> Colour:
+    red, green, blue = (round(float(part) * most) for part, most in zip(shape.rgba[:3], white, strict=True))
     return red, green, blue

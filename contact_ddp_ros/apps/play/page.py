@@ -59,10 +59,10 @@ class Page:
         self._rate = rate
         with redirect_stdout(StringIO()):  # it announces itself there
             self.server = viser.ViserServer(host=host, port=port, label=_TITLE, verbose=False)
-        self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
         self.server.gui.main_panel.dock_right()
         self._shadows = shadows
         self.scene = Scene(self.server, self._send, shadows)
+        self._darken(False)
         self._asked: dict[str, Any] = {}
         self._world: World | None = None
         self._drive: DrivePanel | None = None
@@ -173,10 +173,17 @@ class Page:
         self._drive.take_drive(Drive(forward=world.options.speed_at(0.0)))
         add_keys(self.server, self._drive.press)
 
+    def _darken(self, dark: bool) -> None:
+        gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False, control_width="large", dark_mode=dark)
+        self.scene.darken(dark)
+
     def _add_scene_options(self, gui: viser.GuiApi) -> None:
         follow = gui.add_checkbox("follow the robot", True)
         rate = gui.add_slider("updates per second", 1.0, 60.0, 1.0, self._rate, hint="fewer for slow browsers")
 
+        dark = gui.add_checkbox("dark", False, hint="page and ground, in every browser")
+        dark.on_update(lambda _: self._darken(dark.value))
         shadows = gui.add_checkbox("shadows", self._shadows, hint="dear without a graphics card")
 
         @shadows.on_update

@@ -14,7 +14,7 @@ from contact_ddp_ros.runs.live.commands import Command, Grab, Release
 from contact_ddp_ros.runs.live.snapshot import PlanView, Snapshot
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.scenario import scenario
-from contact_ddp_ros.runs.web_scene import GHOST, ROOT, Tint, add_body, add_ground, place, show
+from contact_ddp_ros.runs.web_scene import DARK, GHOST, LIGHT, ROOT, Tint, add_body, add_ground, place, show
 
 Array = NDArray[np.float64]
 
@@ -43,12 +43,19 @@ class Scene:
         self.cast_shadows(shadows)
         self.aside = 0.4
         """Distance in y by which the robot that is kept is drawn aside [m]."""
+        self._ground = LIGHT
         self._root: Any = None
         self._grabbed: tuple[str, Array] | None = None
 
     def cast_shadows(self, cast: bool) -> None:
         """Draw shadows, or not."""
         self._server.scene.configure_default_lights(cast_shadow=cast)
+
+    def darken(self, dark: bool) -> None:
+        """Draw a dark ground, or a light one."""
+        self._ground = DARK if dark else LIGHT
+        if self._root is not None:
+            self._add_ground()
 
     def build(self, options: RunOptions, *, draggable: bool = True, kept: bool = False) -> None:
         """Draw another robot or world; where `draggable`, the mouse pulls its links; `kept`: there is a second robot.
@@ -69,7 +76,7 @@ class Scene:
             self._bodies = {body: self._add_body("robot", body, draggable) for body in moving}
             self._ghosts = {body: self._add_body("ghost", body, tint=GHOST) for body in moving}
             self._kept = {body: self._add_body("kept", body, tint=_KEPT) for body in moving if kept}
-            add_ground(scene, f"{ROOT}/ground", [shape for shape in figure.shapes if not shape.body])
+            self._add_ground()
             self._overlay = Overlay(scene, ROOT, figure, self._plan)
             self._poses = figure.poses(robot.standing_state())
             place(self._bodies, *self._poses)
@@ -95,6 +102,10 @@ class Scene:
     def overlay(self) -> Overlay:
         """Plan, forces and disturbances."""
         return self._overlay
+
+    def _add_ground(self) -> None:
+        shapes = [shape for shape in self._figure.shapes if not shape.body]
+        add_ground(self._server.scene, f"{ROOT}/ground", shapes, colours=self._ground)
 
     def _add_body(self, group: str, body: int, draggable: bool = False, tint: Tint | None = None) -> viser.FrameHandle:
         shapes = [shape for shape in self._figure.shapes if shape.body == body]

@@ -41,7 +41,7 @@ class StatusPanel:
 
     def note(self, text: str, *, accepted: bool) -> None:
         """Keep a line about the last command; it is shown with the next snapshot."""
-        colour = "#3c4650" if accepted else "#b3261e"
+        colour = "inherit" if accepted else "#e0503c"
         self._note = _line(f'<span style="color:{colour}">{escape(text)}</span>')
 
     def show(self, snapshot: Snapshot) -> None:

@@ -36,7 +36,7 @@ class Strips:
         self._solves_kept: deque[tuple[float, ...]] = deque()
         self._names, self._kept, self._drawn = tuple(cost_terms), kept, -np.inf
         other = (_KEPT,) if kept else ()
-        cost = "cost by term", (*(self._names[::-1] or ("cost",)), *other), _HEIGHT + 60
+        cost = "cost by term", (*(self._names or ("cost",)), *other), _HEIGHT + 60
         self._charts = {
             "speed": _chart(gui, "speed [m/s]", ("measured", "commanded", *other)),
             "solve": _chart(gui, "solve time [ms]", ("solve", *other)),
@@ -102,22 +102,20 @@ def _columns(rows: Sequence[tuple[float, ...]] | deque[Any]) -> list[Array]:
 
 
 def _chart(gui: viser.GuiApi, title: str, names: Sequence[str], height: int = _HEIGHT, *, stacked: bool = False) -> Any:
-    """Chart of named curves; where `stacked`, the first one is the uppermost area."""
+    """Chart of named curves; where `stacked`, areas from zero, of which the first is lowest and drawn last."""
     axis = viser.uplot.Axis(size=44, font="10px sans-serif", stroke="#808890", grid={"stroke": "#80808040", "width": 1})
-    series = [viser.uplot.Series(label="t [s]")]
-    for name, colour in zip(names, cycle(_COLOURS)):
-        if name == _KEPT:
-            series.append(viser.uplot.Series(label=name, stroke="#a050a0", width=2.0, dash=(4.0, 3.0)))
-        elif stacked:
-            series.append(viser.uplot.Series(label=name, stroke=colour, width=0.5, fill=colour))
-        else:
-            series.append(viser.uplot.Series(label=name, stroke=colour, width=1.5))
+    own, kept = [name for name in names if name != _KEPT], [name for name in names if name == _KEPT]
+    series = [viser.uplot.Series(label=name, stroke=colour, width=1.5) for name, colour in zip(own, cycle(_COLOURS))]
+    if stacked:
+        series = [{**one, "fill": one["stroke"], "width": 0.5} for one in reversed(series)]
+    series += [viser.uplot.Series(label=name, stroke="#a050a0", width=2.0, dash=(4.0, 3.0)) for name in kept]
+    y = viser.uplot.Scale(range=(0.0, None)) if stacked else viser.uplot.Scale(auto=True)
     zeros = np.array([0.0, 1e-3])
     return gui.add_uplot(
         data=(zeros, *(np.zeros(2) for _ in names)),
-        series=tuple(series),
+        series=(viser.uplot.Series(label="t [s]"), *series),
         title=title,
-        scales={"x": viser.uplot.Scale(time=False, auto=True), "y": viser.uplot.Scale(auto=True)},
+        scales={"x": viser.uplot.Scale(time=False, auto=True), "y": y},
         axes=(axis, axis),
         legend=viser.uplot.Legend(show=len(names) > 1, live=False),
         cursor=viser.uplot.Cursor(show=False),
