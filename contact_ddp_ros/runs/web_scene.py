@@ -1,7 +1,7 @@
 """Robot, ground and arrows as nodes of viser's scene in a browser, for the live page and for recorded runs."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import trimesh
@@ -26,27 +26,16 @@ _NEAR = 5.0
 _NO_ARROW = np.zeros((1, 2, 3), dtype=np.float32)
 
 
-class Tint(NamedTuple):
-    """One colour for a whole robot, and its opacity from 0 to 1."""
+Tint = tuple[Colour, float]
+"""One colour for a whole robot, and its opacity from 0 to 1."""
 
-    colour: Colour
-    opacity: float
-
-
-GHOST: Final = Tint((60, 130, 200), 0.22)
+GHOST: Final = (60, 130, 200), 0.22
 """Look of the planned robot."""
 
 
-class GroundColours(NamedTuple):
-    """Colours of the ground, and of the finer and the coarser lines of its grid."""
-
-    plane: Colour
-    cells: Colour
-    sections: Colour
-
-
-LIGHT: Final = GroundColours((226, 230, 233), (196, 201, 206), (160, 167, 174))
-DARK: Final = GroundColours((64, 70, 78), (84, 91, 100), (112, 120, 130))
+LIGHT: Final = (226, 230, 233), (196, 201, 206), (160, 167, 174)
+DARK: Final = (64, 70, 78), (84, 91, 100), (112, 120, 130)
+"""Colours of the ground, and of the finer and the coarser lines of its grid."""
 
 
 def add_body(
@@ -56,7 +45,7 @@ def add_body(
     frame = scene.add_frame(path, show_axes=False)
     coloured: dict[Colour, list[Shape]] = {}
     for shape in shapes:
-        coloured.setdefault(tint.colour if tint else _colour(shape), []).append(shape)
+        coloured.setdefault(tint[0] if tint else _colour(shape), []).append(shape)
     meshes = []
     for index, (colour, same) in enumerate(coloured.items()):
         mesh: Any = trimesh.util.concatenate([mesh_of(shape) for shape in same])
@@ -67,7 +56,7 @@ def add_body(
                 mesh.faces,
                 color=colour,
                 flat_shading=True,
-                opacity=tint.opacity if tint else None,
+                opacity=tint[1] if tint else None,
                 cast_shadow=tint is None,
                 receive_shadow=tint is None,
             )
@@ -80,9 +69,10 @@ def add_ground(
     path: str,
     shapes: Iterable[Shape],
     around: Array | None = None,
-    colours: GroundColours = LIGHT,
+    colours: tuple[Colour, Colour, Colour] = LIGHT,
 ) -> None:
     """Shapes of the world, a plane as a grid without end, a mesh only near the places (n, 2) [m] `around`."""
+    plane, cells, sections = colours
     for index, shape in enumerate(shapes):
         if shape.kind == "plane":
             scene.add_grid(
@@ -93,16 +83,16 @@ def add_ground(
                 fade_distance=25.0,
                 cell_size=0.1,
                 section_size=0.5,
-                cell_color=colours.cells,
-                section_color=colours.sections,
-                plane_color=colours.plane,
+                cell_color=cells,
+                section_color=sections,
+                plane_color=plane,
                 plane_opacity=1.0,
                 shadow_opacity=0.3,
                 wxyz=shape.wxyz,
                 position=shape.position,
             )
             continue
-        mesh, colour = mesh_of(shape), _colour(shape, colours.plane)
+        mesh, colour = mesh_of(shape), _colour(shape, plane)
         if around is not None and shape.kind == "mesh":
             middles = mesh.triangles_center[:, :2]
             near = (middles > around.min(axis=0) - _NEAR) & (middles < around.max(axis=0) + _NEAR)

@@ -94,11 +94,10 @@ _CONE_HEIGHT, _LANDINGS = 0.13, 8
 class Overlay:
     """Lines, arrows and markers below a frame of the scene."""
 
-    def __init__(self, scene: viser.SceneApi, root: str, figure: Figure, view: PlanView) -> None:
-        """`root` is the name of the frame that `odom` has in the scene."""
+    def __init__(self, scene: viser.SceneApi, root: str, figure: Figure, view: PlanView, shown: set[str]) -> None:
+        """`root` is the name of the frame that `odom` has in the scene; `shown` holds the layers that are drawn."""
         self._figure, self._view = figure, view
-        self.shown = set(LAYERS)
-        """Layers that are drawn, of LAYERS."""
+        self._shown = shown
         path = f"{root}/overlay"
         dots = np.zeros((1, 2, 3), dtype=np.float32)
         self._trunk = scene.add_line_segments(f"{path}/trunk", dots, BLUE, thickness=3.0, thickness_units="screen")
@@ -135,7 +134,7 @@ class Overlay:
         self._draw_disturbances(snapshot)
 
     def _draw_plan(self, plan: Plan | None, state: RobotState) -> None:
-        shown = plan is not None and "plan" in self.shown
+        shown = plan is not None and "plan" in self._shown
         show(self._trunk, shown)
         show(self._feet, shown)
         if plan is None or not shown:
@@ -155,11 +154,11 @@ class Overlay:
 
     def _draw_forces(self, snapshot: Snapshot, feet: Array) -> None:
         planned, measured = snapshot.planned_forces, snapshot.contact_forces
-        if planned is not None and "planned forces" in self.shown:
+        if planned is not None and "planned forces" in self._shown:
             point(self._planned, feet, self._view.leg_forces(planned, snapshot.state), FORCE_LENGTH)
         else:
             show(self._planned, False)
-        if measured is not None and "measured forces" in self.shown:
+        if measured is not None and "measured forces" in self._shown:
             point(self._measured, feet, measured, FORCE_LENGTH)
         else:
             show(self._measured, False)
@@ -168,9 +167,9 @@ class Overlay:
         plan = snapshot.plan if snapshot.planned_forces is not None else None
         for foot, (cone, disc) in enumerate(zip(self._cones, self._contacts)):
             stands = plan is not None and snapshot.planned_contacts[foot]
-            show(cone, stands and "friction cones" in self.shown)
+            show(cone, stands and "friction cones" in self._shown)
             colour = contact_colour(snapshot, foot)
-            show(disc, colour is not None and "contacts" in self.shown)
+            show(disc, colour is not None and "contacts" in self._shown)
             if colour is not None and disc.color != colour:
                 disc.color = colour
             cone.position = disc.position = feet[foot] + np.array([0.0, 0.0, LIFT])
@@ -181,16 +180,16 @@ class Overlay:
     def _draw_ground(self, snapshot: Snapshot) -> None:
         """The planned ground as a translucent square, the felt one as a grid, and its footholds as crosses."""
         plan, touch, at = snapshot.plan, snapshot.touch, snapshot.state.position
-        show(self._ground, plan is not None and "planned ground" in self.shown)
+        show(self._ground, plan is not None and "planned ground" in self._shown)
         if plan is not None:
             x, y, _ = at
             self._ground.position = np.array([x, y, plan.ground.height_at(x, y) + LIFT])
             self._ground.wxyz = tilt(plan.ground)
-        felt = None if touch is None or "felt ground" not in self.shown else touch.ground
+        felt = None if touch is None or "felt ground" not in self._shown else touch.ground
         show(self._felt, felt is not None)
         if felt is not None:
             self._felt.points = patch(felt, at)
-        footholds = None if touch is None or "footholds" not in self.shown else touch.footholds
+        footholds = None if touch is None or "footholds" not in self._shown else touch.footholds
         show(self._footholds, footholds is not None and len(footholds) > 0)
         if footholds is not None and len(footholds):
             self._footholds.points = crosses(footholds)

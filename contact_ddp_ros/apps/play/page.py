@@ -3,6 +3,7 @@
 import time as clock
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from threading import Event
 from typing import Any, Final
@@ -181,42 +182,25 @@ class Page:
     def _add_scene_options(self, gui: viser.GuiApi) -> None:
         follow = gui.add_checkbox("follow the robot", True)
         rate = gui.add_slider("updates per second", 1.0, 60.0, 1.0, self._rate, hint="fewer for slow browsers")
-
         dark = gui.add_checkbox("dark", False, hint="page and ground, in every browser")
         dark.on_update(lambda _: self._darken(dark.value))
         shadows = gui.add_checkbox("shadows", self._shadows, hint="dear without a graphics card")
-
-        @shadows.on_update
-        def _(_event: Any) -> None:
-            self.scene.cast_shadows(shadows.value)
-
-        @rate.on_update
-        def _(_event: Any) -> None:
-            self._rate = rate.value
-
-        aside = gui.add_slider(
-            "A aside [m]", 0.0, 1.0, 0.05, self.scene.aside, hint="A is drawn so far to the left of where it is"
-        )
+        shadows.on_update(lambda _: self.scene.cast_shadows(shadows.value))
+        aside = gui.add_slider("A aside [m]", 0.0, 1.0, 0.05, self.scene.aside, hint="to the left of its place")
         ghost = gui.add_slider("ghost ahead [s]", 0.0, 0.36, 0.02, self.scene.ghost_ahead)
-
-        @follow.on_update
-        def _(_event: Any) -> None:
-            self.scene.follow = follow.value
-
-        @aside.on_update
-        def _(_event: Any) -> None:
-            self.scene.aside = aside.value
-
-        @ghost.on_update
-        def _(_event: Any) -> None:
-            self.scene.ghost_ahead = ghost.value
-
+        for owner, name, handle in (
+            (self.scene, "follow", follow),
+            (self, "_rate", rate),
+            (self.scene, "aside", aside),
+            (self.scene, "ghost_ahead", ghost),
+        ):
+            handle.on_update(partial(_assign, owner, name))
         for layer in LAYERS:
             box = gui.add_checkbox(layer, True)
 
             @box.on_update
             def _(event: Any, layer: str = layer) -> None:
-                shown = self.scene.overlay.shown
+                shown = self.scene.shown
                 shown.add(layer) if event.target.value else shown.discard(layer)
 
     def _draw(self, snapshot: Snapshot) -> None:
@@ -250,6 +234,10 @@ class Page:
                     color="green" if answer.accepted else "red",
                     auto_close_seconds=3.0 if answer.accepted else 10.0,
                 )
+
+
+def _assign(owner: Any, name: str, event: Any) -> None:
+    setattr(owner, name, event.target.value)
 
 
 def serve(

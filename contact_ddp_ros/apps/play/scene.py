@@ -7,7 +7,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from contact_ddp_ros.apps.play.overlay import Overlay, below
+from contact_ddp_ros.apps.play.overlay import LAYERS, Overlay, below
 from contact_ddp_ros.plants.figure import Figure
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
 from contact_ddp_ros.runs.live.commands import Command, Grab, Release
@@ -22,7 +22,7 @@ _CAMERA, _LOOK_AT = (0.55, -1.25, 0.55), (0.05, 0.0, 0.2)
 _CAMERA_UPRIGHT, _LOOK_AT_UPRIGHT = (0.9, -2.2, 0.75), (0.05, 0.0, -0.6)
 """Camera and what it looks at in upright windows, as of phones, where controls hold the lower half [m]."""
 
-_KEPT: Final = Tint((160, 80, 160), 0.6)
+_KEPT: Final = (160, 80, 160), 0.6
 """Look of the robot that is kept for a comparison."""
 
 
@@ -43,6 +43,8 @@ class Scene:
         self.cast_shadows(shadows)
         self.aside = 0.4
         """Distance in y by which the robot that is kept is drawn aside [m]."""
+        self.shown = set(LAYERS)
+        """Layers of the overlay that are drawn, of LAYERS."""
         self._ground = LIGHT
         self._root: Any = None
         self._grabbed: tuple[str, Array] | None = None
@@ -77,7 +79,7 @@ class Scene:
             self._ghosts = {body: self._add_body("ghost", body, tint=GHOST) for body in moving}
             self._kept = {body: self._add_body("kept", body, tint=_KEPT) for body in moving if kept}
             self._add_ground()
-            self._overlay = Overlay(scene, ROOT, figure, self._plan)
+            self._overlay = Overlay(scene, ROOT, figure, self._plan, self.shown)
             self._poses = figure.poses(robot.standing_state())
             place(self._bodies, *self._poses)
             self._show_ghost(False)
@@ -97,11 +99,6 @@ class Scene:
                 positions, wxyz = self._figure.poses(snapshot.kept.state)
                 place(self._kept, positions + [0.0, self.aside, 0.0], wxyz)
             self._overlay.draw(snapshot)
-
-    @property
-    def overlay(self) -> Overlay:
-        """Plan, forces and disturbances."""
-        return self._overlay
 
     def _add_ground(self) -> None:
         shapes = [shape for shape in self._figure.shapes if not shape.body]

@@ -132,8 +132,9 @@ class Session:
         self._pace.start(self._clock())
 
     def _clock(self) -> float:
-        """Wall-clock time that the simulated time stands for [s]."""
-        return self.loop.plant.time / self._factor
+        """Wall-clock time that the simulated time stands for [s]; that of a simulation that has failed stands."""
+        running = next((run for run in self._runs if not run.broken), self._runs[0])
+        return running.loop.plant.time / self._factor
 
     def _hear(self, run: LiveRun, answer: do.Answer) -> None:
         """Pass on what a robot says between commands; of the parameters of the one that is kept nobody is told."""

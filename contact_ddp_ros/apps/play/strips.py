@@ -34,9 +34,9 @@ class Strips:
         self._frames: deque[tuple[float, ...]] = deque()
         self._solves: deque[tuple[float, ...]] = deque()
         self._solves_kept: deque[tuple[float, ...]] = deque()
-        self._names, self._kept, self._drawn = tuple(cost_terms), kept, -np.inf
+        self._names, self._kept, self._drawn = tuple(cost_terms) or ("cost",), kept, -np.inf
         other = (_KEPT,) if kept else ()
-        cost = "cost by term", (*(self._names or ("cost",)), *other), _HEIGHT + 60
+        cost = "cost by term", (*self._names, *other), _HEIGHT + 60
         self._charts = {
             "speed": _chart(gui, "speed [m/s]", ("measured", "commanded", *other)),
             "solve": _chart(gui, "solve time [ms]", ("solve", *other)),
@@ -62,7 +62,8 @@ class Strips:
         speeds, pitches = [one.speed for one in both], [float(np.degrees(one.rpy[1])) for one in both]
         self._frames.append((now, *speeds, snapshot.drive.forward, *pitches))
         for solve in snapshot.solves:
-            terms = solve.terms if len(solve.terms) == len(self._names) and self._names else (solve.cost,)
+            known = len(solve.terms) == len(self._names)
+            terms = solve.terms if known else (solve.cost, *(0.0 for _ in self._names[1:]))
             self._solves.append((solve.time, solve.solve_ms, solve.iterations, solve.theta, *terms))
         self._solves_kept.extend((one.time, one.solve_ms, one.cost) for one in (kept.solves if kept else ()))
         for rows in tables:
@@ -77,10 +78,11 @@ class Strips:
             time, speed, speed_kept, command, pitch, pitch_kept = _columns(self._frames)
             self._put("speed", time, [speed, command], speed_kept)
             self._put("pitch", time, [pitch], pitch_kept)
-        if len(self._solves) > 1 and (self._solves_kept or not self._kept):
-            time, solve, iterations, theta, *terms = _columns(self._solves)
-            rows = _columns(self._solves_kept) if self._kept else (time, solve, solve)
-            solve_kept, cost_kept = (np.interp(time, rows[0], column) for column in rows[1:])
+        time = np.unique([row[0] for rows in (self._solves, self._solves_kept) for row in rows])
+        if len(time) > 1:
+            time = time[:: max(1, len(time) // _POINTS)]
+            solve, iterations, theta, *terms = at_times(time, self._solves, 3 + len(self._names))
+            solve_kept, cost_kept = at_times(time, self._solves_kept, 2)
             self._put("solve", time, [solve], solve_kept)
             self._charts["iterations"].data = (time, iterations, theta)
             self._put("cost", time, stacked(terms)[::-1], cost_kept)
@@ -94,11 +96,17 @@ def stacked(terms: Sequence[Array]) -> list[Array]:
     return list(np.cumsum(np.maximum(terms, 0.0), axis=0))
 
 
+def at_times(time: Array, rows: Sequence[tuple[float, ...]] | deque[Any], count: int) -> list[Array]:
+    """Columns of rows, whose first entries are times, at other times; zeros where a robot that fell has no rows."""
+    if not rows:
+        return list(np.zeros((count, len(time))))
+    begins, *columns = np.array(rows, dtype=float).T
+    return [np.interp(time, begins, column) for column in columns]
+
+
 def _columns(rows: Sequence[tuple[float, ...]] | deque[Any]) -> list[Array]:
     """Columns of rows, thinned out where there are too many to be seen."""
-    every = max(1, len(rows) // _POINTS)
-    width = min(map(len, rows))
-    return [np.array(column, dtype=float) for column in zip(*(row[:width] for row in list(rows)[::every]), strict=True)]
+    return list(np.array(list(rows)[:: max(1, len(rows) // _POINTS)], dtype=float).T)
 
 
 def _chart(gui: viser.GuiApi, title: str, names: Sequence[str], height: int = _HEIGHT, *, stacked: bool = False) -> Any:

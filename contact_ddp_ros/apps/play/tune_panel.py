@@ -2,7 +2,7 @@
 
 One control for one declared parameter, with its range, unit and description, and the measured safe range as a track:
 green where the robot kept bounding when the safe ranges were measured, red where it did not, grey where nothing was
-measured; a dark mark is the present value.
+measured; a mark is the present value.
 """
 
 import math

@@ -195,11 +195,17 @@ def test_a_control_changes_a_parameter(page: Any) -> None:
         box.press("Enter")
         until(lambda refusal=refusal: refusal in text(page), lambda: text(page))
         until(lambda: box.input_value() == first, lambda: text(page))
+    page.get_by_role("button", name="Keep as A").click()
+    until(lambda: "B, which is tuned, has the parameters of A." in text(page), lambda: text(page))
     box.press("Control+a")
     box.press_sequentially("5.5e1")
     box.press("Enter")
     until(lambda: "set planner.weight.pitch = 55" in text(page), lambda: text(page))
     assert "pitch = 5" not in text(page).replace("pitch = 55", ""), "no number is taken before it is whole"
+    until(lambda: f"planner.weight.pitch: A {float(first):g}, B 55" in text(page), lambda: text(page))
+    assert re.search(r"\bA (move|stand|damp)", text(page)), "the status shows it, too"
+    page.get_by_role("button", name="Drop A").click()
+    until(lambda: "B 55" not in text(page), lambda: text(page))
     page.get_by_role("tab", name="Drive").click()
 
 
@@ -220,18 +226,16 @@ def test_a_second_browser_and_a_reload_see_the_same(page: Any, chromium: Any, ad
 
 
 def test_run_and_changed_parameters_are_offered_as_files_and_a_command(page: Any, tmp_path: Path) -> None:
-    page.get_by_role("tab", name="Tune").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as YAML").click()
-    download.value.save_as(tmp_path / "one.yaml")
-    assert "weight.pitch: 55.0" in (tmp_path / "one.yaml").read_text()
-    with page.expect_download() as download:
-        page.get_by_role("tab", name="Drive").click()
         page.get_by_role("button", name="Download", exact=True).click()
     download.value.save_as(tmp_path / "run.zip")
     unpack_archive(tmp_path / "run.zip", tmp_path)
     assert load(next(tmp_path.glob("play-*"))).info.job == "play"
     page.get_by_role("tab", name="Tune").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as YAML").click()
+    download.value.save_as(tmp_path / "one.yaml")
+    assert "weight.pitch: 55.0" in (tmp_path / "one.yaml").read_text()
     page.get_by_role("button", name="Copy as command").click()
     command = page.locator("textarea").first
     until(lambda: "--set planner.weight.pitch=55.0" in command.input_value(), command.input_value)

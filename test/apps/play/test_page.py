@@ -7,6 +7,7 @@ import pytest
 
 from contact_ddp_ros.runs.live.commands import Answer, Building, Command
 from contact_ddp_ros.runs.options import RunOptions
+from contact_ddp_ros.runs.web_scene import DARK
 
 pytest.importorskip("viser", reason="pinned in requirements-play.txt")
 
@@ -47,6 +48,14 @@ def test_areas_stand_upon_each_other_and_add_up_to_the_cost() -> None:
     assert np.array_equal(stacked(terms), [[1.0, 2.0], [1.5, 2.0], [1.5, 5.0]])
 
 
+def test_curves_of_a_robot_that_fell_end_and_those_of_the_other_go_on() -> None:
+    from contact_ddp_ros.apps.play.strips import at_times
+
+    time = np.array([0.0, 0.5, 1.0])
+    assert np.array_equal(at_times(time, [(0.0, 1.0, 4.0), (1.0, 2.0, 8.0)], 2), [[1.0, 1.5, 2.0], [4.0, 6.0, 8.0]])
+    assert np.array_equal(at_times(time, [], 2), np.zeros((2, 3)))
+
+
 class Compiling:
     """A link to a robot that is not ready and never will be."""
 
@@ -75,6 +84,8 @@ def test_it_shows_the_robot_standing_and_what_is_going_on_until_the_loop_is_ther
     try:
         page.show(RunOptions(terrain="step:0.5,0.05"))
         assert {"base_link", "fr_abad"} <= {page.scene._figure.bodies[body] for body in page.scene._bodies}
+        page._darken(True)
+        assert page.server.scene.get_handle_by_name("/world/ground/0").plane_color == DARK[0]  # type: ignore[union-attr]
         assert min(frame.position[2] for frame in page.scene._bodies.values()) > 0.0, "it stands"
         page.look()
         assert "Starting: compiling: 12 kernels in 4 s" in page._status._text.content

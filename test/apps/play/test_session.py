@@ -186,6 +186,11 @@ def test_a_kept_robot_goes_on_alike_until_a_parameter_differs(player: Player) ->
     assert compare("keep").startswith("kept as A")
     assert player.world.kept == {name: spec.default for name, spec in player.world.parameters.items()}
     assert "4.0 N·s" in player.say(do.PushTrunk((0.0, 40.0, 0.0), 0.1)).text
+    start = player.run(0.2).state.position
+    player.session.handle(do.Grab("fl_hip", (0.0, 0.0, 0.0), tuple(start + [0.2, 0.6, 0.1])))
+    pulled = player.run(0.1)
+    assert pulled.kept is not None and pulled.kept.spring is not None
+    assert player.say(do.Release()).accepted
     both = player.run(0.5)
     assert both.kept is not None
     assert np.array_equal(both.kept.state.position, both.state.position), "same commands and pushes"
@@ -202,6 +207,21 @@ def test_a_kept_robot_goes_on_alike_until_a_parameter_differs(player: Player) ->
     assert np.array_equal(swapped.kept.state.position, differing.state.position)
     compare("drop")
     assert player.run(0.1).kept is None and player.world.kept is None
+
+
+def test_one_robot_goes_on_where_the_simulation_of_the_other_has_failed(player: Player) -> None:
+    player.run_until("move")
+    player.session.handle(do.Compare("keep"))
+    tuned, kept = player.session._runs
+    tuned.broken = "the simulation has failed"
+    begun, clock = kept.loop.plant.time, player.session._clock()
+    failed = player.run(0.1)
+    assert failed.kept is not None and failed.kept.state.time == pytest.approx(begun + 0.1)
+    assert (failed.fall, failed.kept.fall) == ("the simulation has failed", "")
+    assert player.session._clock() == pytest.approx(clock + 0.1), "time goes on with the one that runs"
+    said = player.say(do.Recover()).text
+    assert said == "put back on its feet: the simulation had failed; A: it is on its feet"
+    assert player.run(0.1).fall == ""
 
 
 def test_another_world_is_another_loop_with_the_same_robot() -> None:
