@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 
@@ -124,6 +125,12 @@ def is_left_out(place: Path) -> bool:
     """Whether `--quick` leaves out a folder or module, given relative to this folder."""
     slow = any(str(one) in SLOW for one in (place, *place.parents))
     return slow and not any(str(place) == one or one.startswith(f"{place}/") for one in QUICK)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile every kernel where that is all that is to be done, so that the processes of a run do not do it each."""
+    if session.config.option.collectonly:
+        numba_cache.load(*numba_cache.ROOMS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -3,7 +3,10 @@
 Numba notices a change of the file that a compiled function stands in, but not of the files whose functions it calls,
 and would go on using the old code. The folder's name therefore holds a fingerprint of all modules that are compiled or
 called from compiled code. It lies in $NUMBA_CACHE_DIR, or in ~/.cache/contact_ddp_ros/numba, and may be deleted at any
-time. Rooms with compiled code call :func:`use` before they define any.
+time.
+
+Kernels are declared with :func:`njit`. Each is loaded, or compiled where nothing is kept, at its first use: a program
+waits for those that it calls, not for those that it imports. Loops that may not wait call :func:`load` before.
 
 Below that folder, a file's functions are found by its path within the package: the same sources at another place, a
 wheel that was installed beside a checkout, compile nothing again.
@@ -16,18 +19,20 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
+from numba.core import event, typeinfer
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 
 _LOG = logging.getLogger(__name__)
 
-_ROOMS = ("base/compiled", "control", "dynamics", "mpc", "ocp", "robot")
+ROOMS = ("base/compiled", "control", "dynamics", "mpc", "ocp", "robot")
 """Rooms whose modules hold compiled code."""
 
 _PACKAGE = Path(__file__).parents[1]
@@ -79,6 +84,67 @@ class CompilationLog(event.Listener):  # type: ignore[misc]
             _LOG.info(said, self._count, now - self._begun)
 
 
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """Function with declared signatures that Numba compiles, or loads from the cache, at its first use."""
+
+    declared: Sequence[Any] = ()
+    """Signatures that are still to be loaded."""
+
+    def load(self) -> None:
+        """Load it for its signatures, the only ones that it will ever have."""
+        with global_compiler_lock:
+            if self.declared:
+                with typeinfer.register_dispatcher(self):
+                    for signature in self.declared:
+                        self.compile(signature)
+                self.declared = ()
+                self.disable_compile()
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        """What a call without a fitting signature calls next."""
+        self.load()
+        return self
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """How another compiled function calls it."""
+        self.load()
+        return super().get_call_template(args, kws)
+
+    def get_compile_result(self, sig: Any) -> Any:
+        """What has been compiled for a signature."""
+        self.load()
+        return super().get_compile_result(sig)
+
+
+_kernels: list[Kernel] = []
+
+
+def njit(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a function that is compiled for these signatures at its first use, and kept; options as Numba's.
+
+    Without a signature it is compiled with its callers, for what they call it with, and kept with them.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        use()
+        if numba.config.DISABLE_JIT or not signatures:
+            return numba.njit(function, **options)
+        kernel = Kernel(function, targetoptions={"nopython": True, "boundscheck": None, **options})
+        kernel.declared = signatures
+        kernel.enable_caching()
+        _kernels.append(kernel)
+        return kernel
+
+    return declare
+
+
+def load(*rooms: str) -> None:
+    """Load, or compile, every kernel of these rooms (`control`, say) whose module is imported."""
+    for kernel in _kernels:
+        if kernel.__module__.split(".")[1] in rooms:
+            kernel.load()
+
+
 def is_empty() -> bool:
     """True if nothing is compiled yet."""
     return next(use().rglob("*.nbi"), None) is None
@@ -98,7 +164,7 @@ def interpret() -> None:
 def use() -> Path:
     """Point Numba at this package's folder; returns it. An unwritable one makes Numba compile anew in every process."""
     fingerprint = hashlib.sha256(numba.__version__.encode())
-    for pattern in (f"{room}/**/*.py" for room in _ROOMS):
+    for pattern in (f"{room}/**/*.py" for room in ROOMS):
         for source in sorted(_PACKAGE.glob(pattern)):
             fingerprint.update(source.name.encode())
             fingerprint.update(source.read_bytes())

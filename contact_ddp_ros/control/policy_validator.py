@@ -11,6 +11,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
@@ -216,7 +217,7 @@ class PolicyValidator:
         return SafetyViolation(ViolationKind.POLICY_AWAY, text)
 
 
-@nb.njit(nb.boolean(*CHECKED, nb.types.UniTuple(nb.float64, 5), READ), **COMPILED)
+@njit(nb.boolean(*CHECKED, nb.types.UniTuple(nb.float64, 5), READ), **COMPILED)
 def _is_fine(times, states, controls, gains, forces, limits, torques):  # type: ignore[no-untyped-def]
     """True if every number lies within its limits, which are finite: so are the numbers then."""
     longest, step, velocity, gain, force = limits

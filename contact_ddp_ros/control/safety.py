@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import short_numbers
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.joints import JOINT_NAMES
@@ -321,7 +322,7 @@ def _earlier(since: float | None, now: float) -> float:
     return now if since is None else min(since, now)
 
 
-@nb.njit(nb.boolean(READ, READ, READ), **COMPILED)
+@njit(nb.boolean(READ, READ, READ), **COMPILED)
 def _within(feedforward, total, limits):  # type: ignore[no-untyped-def]
     """True if every torque lies in ± its limit; a NaN does not."""
     inside = True
@@ -330,7 +331,7 @@ def _within(feedforward, total, limits):  # type: ignore[no-untyped-def]
     return inside
 
 
-@nb.njit(nb.boolean(READ, nb.float64), **COMPILED)
+@njit(nb.boolean(READ, nb.float64), **COMPILED)
 def _below(values, limit):  # type: ignore[no-untyped-def]
     """True if every value lies strictly within ± one limit; a NaN does not."""
     inside = True
@@ -339,7 +340,7 @@ def _below(values, limit):  # type: ignore[no-untyped-def]
     return inside
 
 
-@nb.njit(
+@njit(
     nb.boolean(nb.float64, nb.float64, *[READ] * 9, nb.types.UniTuple(nb.float64, 4), _PAIR, _PAIR),
     **COMPILED,
 )

@@ -26,6 +26,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.config import SafetyConfig
 from contact_ddp_ros.control.safety import SafetyViolation, ViolationKind
 from contact_ddp_ros.robot.joints import JOINT_NAMES
@@ -255,13 +256,13 @@ class PlaceAnchor:
         return SafetyViolation(ViolationKind.STATE_JUMP, f"{text}; allowed: fewer within {_JUMPS_WITHIN:g} s")
 
 
-@nb.njit(nb.float64(READ, READ), **COMPILED)
+@njit(nb.float64(READ, READ), **COMPILED)
 def _turned(one, other):  # type: ignore[no-untyped-def]
     """Angle between two orientations (4,) [rad]."""
     return 2.0 * math.acos(min(1.0, abs((one * other).sum())))
 
 
-@nb.njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64, nb.float64))(*[READ] * 7, nb.float64), **COMPILED)
+@njit(nb.types.Tuple((WRITTEN, nb.float64, nb.float64, nb.float64))(*[READ] * 7, nb.float64), **COMPILED)
 def _stepped(p0, o0, l0, a0, p, o, l, dt):  # type: ignore[no-untyped-def]
     """Place to which the trunk has gone (3,) [m] in dt, how far place [m] and heading [rad] are from there, and the
     largest change of a velocity [m/s].
@@ -275,7 +276,7 @@ def _stepped(p0, o0, l0, a0, p, o, l, dt):  # type: ignore[no-untyped-def]
     return went, np.abs(p - went).max(), wrap_angle(turn - up[2]), np.abs(l - l0).max()
 
 
-@nb.njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)
+@njit(nb.types.UniTuple(nb.boolean, 3)(*[READ] * 13, *[nb.float64] * 4), **COMPILED)
 def _compare(q0, v0, p0, o0, l0, a0, q, v, p, o, l, a, speed, dt, joint_jump, distance, angle):  # type: ignore[no-untyped-def]
     """:meth:`StateContinuity._compare`: joints, position, orientation, linear and angular velocity before and now."""
     near = _turned(o, o0) <= angle

@@ -9,6 +9,7 @@ See eq. (6) of docs/mathematics.md, and :mod:`contact_ddp_ros.mpc.tensor_curvatu
 import numba as nb
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import solve_again
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
@@ -18,7 +19,7 @@ from contact_ddp_ros.ocp.numba_views import address, part, table
 from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
+@njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
 def motion_curvature(integers, block, impact, x, row, aux, hxx, hux):
     """Curvature by mRNEAc: ξ = −K⁻¹γ, then γᵀν_zy = s_zy + s_zν ν_y + (s_yν ν_z)ᵀ; needs K's factor and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)

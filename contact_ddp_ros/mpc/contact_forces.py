@@ -5,6 +5,7 @@
 
 import numba as nb
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.term_sums import ForceSums
@@ -17,7 +18,7 @@ _sums = ForceSums()
 _add, _add_hessian, _limits, _costs = _sums.derivatives, _sums.hessian, _sums.limits, _sums.costs
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradient):
     """The terms on the contact forces: returns their cost, writes its gradient."""
     n, _, n_f, n_a = sizes_of(integers)
@@ -32,7 +33,7 @@ def force_cost(integers, block, row, parameters, penalty, multipliers, nu, gradi
     return cost
 
 
-@nb.njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.float64(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def force_limits(integers, block, row, parameters, nu, residual):
     """Write the constraints of the forces of the feet on the ground into a node's residual; their largest violation."""
     n, _, n_f, n_a = sizes_of(integers)
@@ -43,7 +44,7 @@ def force_limits(integers, block, row, parameters, nu, residual):
     return violation
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
+@njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
 def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, hessian):
     """ℓ_λλ of one contact after the other: rows of `hessian` are (contact rows), columns the axes of that contact."""
     n, _, n_f, n_a = sizes_of(integers)
@@ -53,9 +54,8 @@ def force_hessian(integers, block, row, parameters, penalty, multipliers, nu, he
         _add_hessian(*(integers, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, n + first, hessian, first))
 
 
-@nb.njit(
+@njit(
     nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
-    cache=True,
     error_model="numpy",
 )
 def note_force_costs(integers, block, h, row, parameters, penalty, multipliers, nu, gradient, costs):
@@ -68,9 +68,8 @@ def note_force_costs(integers, block, h, row, parameters, penalty, multipliers, 
         )
 
 
-@nb.njit(
+@njit(
     nb.void(MATRIX, MATRIX, nb.int64, nb.int64, nb.int64, nb.int64, VECTOR),
-    cache=True,
     inline="always",
     error_model="numpy",
     fastmath={"contract"},
@@ -89,7 +88,7 @@ def _add_row(lam_z, weighted, c, n_a, i, first, row):
             row[j] += factor * other[first + j]
 
 
-@nb.njit(
+@njit(
     nb.void(
         *(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR),
         *(MATRIX, MATRIX, MATRIX),

@@ -20,6 +20,7 @@ import numba as nb
 from numba import types
 
 from contact_ddp_ros.base.compiled.cache import Library, compiled_for
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.ocp.protocol import VECTOR
 
@@ -27,14 +28,14 @@ VECTOR_3 = types.UniTuple(nb.float64, 3)
 """(x, y, z); of a sagittal model y is 0."""
 
 
-@nb.njit(nb.float64(VECTOR, nb.int64, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(nb.float64(VECTOR, nb.int64, nb.int64, nb.int64), inline="always", error_model="numpy")
 def height_slope(row, foot, n_a, axis):
     """Derivative of a foot's height by its coordinate along one of the n_a axes, the vertical last."""
     begin = at.GROUNDS + at.GROUND_SIZE * foot + 1
     return row[begin + 2] if axis == n_a - 1 else row[begin + axis]
 
 
-@nb.njit(nb.float64(VECTOR, nb.int64, nb.int64, VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(nb.float64(VECTOR, nb.int64, nb.int64, VECTOR, nb.int64), inline="always", error_model="numpy")
 def height_of(row, foot, n_a, values, begin):
     """Height above a foot's ground of the point whose coordinates (n_a,) are values[begin : begin + n_a] [m]."""
     height = -row[at.GROUNDS + at.GROUND_SIZE * foot]
@@ -43,7 +44,7 @@ def height_of(row, foot, n_a, values, begin):
     return height
 
 
-@nb.njit(VECTOR_3(VECTOR, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(VECTOR_3(VECTOR, nb.int64, nb.int64), inline="always", error_model="numpy")
 def normal_of(row, foot, n_a):
     """Unit normal of a foot's ground, upwards."""
     x, y, z = height_slope(row, foot, n_a, 0), 0.0, height_slope(row, foot, n_a, n_a - 1)
@@ -53,7 +54,7 @@ def normal_of(row, foot, n_a):
     return x / length, y / length, z / length
 
 
-@nb.njit(VECTOR_3(VECTOR_3, nb.boolean), cache=True, inline="always", error_model="numpy")
+@njit(VECTOR_3(VECTOR_3, nb.boolean), inline="always", error_model="numpy")
 def tangent_of(n, second):
     """A unit tangent of ground with normal n: the first world axis laid onto it, or the `second`, at right angles."""
     length = math.sqrt(n[0] * n[0] + n[2] * n[2])
@@ -63,7 +64,7 @@ def tangent_of(n, second):
     return x, y, z
 
 
-@nb.njit(VECTOR_3(nb.int64, VECTOR, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(VECTOR_3(nb.int64, VECTOR, nb.int64), inline="always", error_model="numpy")
 def in_space(n_a, values, begin):
     """The vector (x, y, z) whose n_a entries begin at values[begin]."""
     return values[begin], values[begin + 1] if n_a == 3 else 0.0, values[begin + n_a - 1]

@@ -7,6 +7,7 @@ Dynamics K(q) ν + b(q, v) = [Sᵀu; 0] with ν = (v̇, λ), and impact with ν 
 import numba as nb
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.linear_system import factorise, solve_matrix, solve_symmetric_vector
@@ -15,13 +16,13 @@ from contact_ddp_ros.ocp.numba_views import address, part, table
 from contact_ddp_ros.ocp.protocol import INTEGERS, VECTOR
 
 
-@nb.njit(nb.int64(INTEGERS, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(nb.int64(INTEGERS, nb.int64), inline="always", error_model="numpy")
 def mode_block(integers, mode):
     """Offset of a mode's block in integers."""
     return at.HEADER + integers[at.N_U] + mode * (at.MODE_HEADER + integers[at.N_FEET])
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
 def locate_feet(integers, block, q, row, aux):
     """Positions of all feet and their Jacobian (row-major, (n_f n_a, n)) into aux, by the kernels of a mode's block."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -40,7 +41,7 @@ def locate_feet(integers, block, q, row, aux):
             aux[own.jacobian + i * n + j] = columns[j * rows + i]
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def solve_motion(integers, block, impact, x, u, row, aux):
     """Factorise K into aux and solve for ν, of the dynamics or of the impact."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -68,7 +69,7 @@ def solve_motion(integers, block, impact, x, u, row, aux):
     solve_symmetric_vector(lu, nu, n)
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
+@njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR), inline="always", error_model="numpy")
 def solve_again(integers, block, aux, b):
     """Overwrite b (n_s,) by the solution of the system that `solve_motion` has factorised."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -80,9 +81,8 @@ def solve_again(integers, block, aux, b):
         solve_symmetric_vector(lu, b, n)
 
 
-@nb.njit(
+@njit(
     nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR, VECTOR),
-    cache=True,
     inline="always",
     error_model="numpy",
 )
@@ -99,9 +99,7 @@ def _residual_columns(integers, block, impact, x, row, aux, columns):
     )
 
 
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy"
-)
+@njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), inline="always", error_model="numpy")
 def residual_partials(integers, block, impact, x, row, aux):
     """[−r_q  −r_v  Sᵀ], the right side of `motion_partials`, where that leaves its result."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -120,7 +118,7 @@ def residual_partials(integers, block, impact, x, row, aux):
             right[integers[at.HEADER + a], 2 * n + a] = 1.0
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.void(INTEGERS, nb.int64, nb.boolean, VECTOR, VECTOR, VECTOR), **COMPILED)
 def motion_partials(integers, block, impact, x, row, aux):
     """ν_z for z = (q, v, u) into aux, (n_s, 2n + n_u) row-major; the impact has no u (zero columns)."""
     n, n_u, n_f, n_a = sizes_of(integers)

@@ -34,6 +34,7 @@ See eqs. (1) to (11) of docs/mathematics.md.
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_curvature import motion_curvature
 from contact_ddp_ros.mpc.contact_forces import add_force_terms, force_cost, force_limits
@@ -65,7 +66,7 @@ _states, _torques = EntrySums(Argument.STATE), EntrySums(Argument.TORQUE)
 _state_terms, _torque_terms, _torque_limits = _states.derivatives, _torques.derivatives, _torques.limits
 
 
-@nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
+@njit(STEP, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward; see the module's text for the cost."""
     data, x, u, x_next, aux, residual = borrow((data, x, u, x_next, aux, residual))
@@ -148,7 +149,7 @@ def step(data, k, x, u, x_next, aux, residual):
     return cost
 
 
-@nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
+@njit(FIRST, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
     data, x, u, aux, d = borrow((data, x, u, aux, d))
@@ -227,7 +228,7 @@ def first(data, k, x, u, aux, d):
     add_height_cost(integers, row, aux, slopes, bends, lx, lxx)
 
 
-@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR), **COMPILED)
 def _contraction(data, k, x, u, vx, aux):
     """Leave γ of a node, V'x through the integration scheme and ℓ_λ, in aux; its mode's block, −1 without dynamics."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -258,7 +259,7 @@ def _contraction(data, k, x, u, vx, aux):
     return block
 
 
-@nb.njit(nb.void(DATA, nb.int64, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), **COMPILED)
+@njit(nb.void(DATA, nb.int64, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX), **COMPILED)
 def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
     """Add what Gauss-Newton leaves out of the cost's Hessian, but for that of λ(x, u), which is part of γ's."""
     add_height_curvature(data, k, x, aux, hxx)
@@ -268,7 +269,7 @@ def _add_cost_curvature(data, k, block, x, u, aux, hxx, hux, huu):
         add_own_curvature(data[0], block, row[at.DURATION], row, data[5], data[4][k], x, u, aux, hxx, hux, huu)
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX), **COMPILED)
 def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
     """`second` of a node without contact dynamics: lift-off and end have no curvature."""
     kind = data[1][k, at.NODE_KIND]
@@ -281,7 +282,7 @@ def _without_dynamics(data, k, x, u, aux, vx, hxx, hux):
         change_curvature(data, k, x, vx, aux, hxx)
 
 
-@nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
+@njit(SECOND, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """Contracted second-order partials of a node: dynamics by mRNEAc, or by tensors, and the feet's heights'."""
     data, x, u, aux, vx, hxx, hux, huu = borrow((data, x, u, aux, vx, hxx, hux, huu))

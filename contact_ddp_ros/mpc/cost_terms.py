@@ -11,6 +11,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.config import PlannerConfig
 from contact_ddp_ros.mpc.contact_forces import note_force_costs
@@ -138,7 +139,7 @@ def no_cost_terms() -> Array:
     return np.full(len(TERMS), np.nan)
 
 
-@nb.njit(nb.void(DATA, MATRIX, MATRIX, MATRIX, VECTOR), cache=True, error_model="numpy")
+@njit(nb.void(DATA, MATRIX, MATRIX, MATRIX, VECTOR), error_model="numpy")
 def _add_costs(data, xs, us, aux, costs):
     """Add the cost of each packaged term along a solution to its entry."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data

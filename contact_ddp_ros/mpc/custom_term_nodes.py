@@ -7,6 +7,7 @@ its aux.
 import numba as nb
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.optional_kernels import ADD_OWN_COST, ADD_OWN_CURVATURE, ADD_OWN_FORCE_SLOPES, OWN_COST
@@ -18,13 +19,13 @@ from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 _N_PACKAGED = len(TERMS)
 
 
-@nb.njit(nb.int64(INTEGERS, nb.int64, nb.int64, nb.int64, nb.int64), cache=True, inline="always", error_model="numpy")
+@njit(nb.int64(INTEGERS, nb.int64, nb.int64, nb.int64, nb.int64), inline="always", error_model="numpy")
 def _row_of(integers, block, n_z, n_a, c):
     """Index in s of contact row c."""
     return n_z + integers[block + at.MODE_HEADER + c // n_a] * n_a + c % n_a
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR), cache=True, error_model="numpy")
+@njit(nb.void(INTEGERS, nb.int64, VECTOR), error_model="numpy")
 def _gather_forces(integers, block, aux):
     """Write λ of all feet, zero in the air, where scratch begins."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -37,7 +38,7 @@ def _gather_forces(integers, block, aux):
             forces[foot * n_a + a] = aux[n + c * n_a + a]
 
 
-@nb.njit(OWN_COST, cache=True, error_model="numpy")
+@njit(OWN_COST, error_model="numpy")
 def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
     """The terms' cost rate, and the largest violation of the constraints among them, whose values go to residual."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -62,9 +63,8 @@ def own_cost(integers, block, row, penalty, multipliers, x, u, aux, residual):
     return value[0], value[1]
 
 
-@nb.njit(
+@njit(
     nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX),
-    cache=True,
     error_model="numpy",
 )
 def _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, hessian):
@@ -89,9 +89,7 @@ def _own_first(integers, block, row, penalty, multipliers, x, u, aux, gradient, 
     )
 
 
-@nb.njit(
-    nb.void(INTEGERS, nb.int64, nb.float64, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX), cache=True, error_model="numpy"
-)
+@njit(nb.void(INTEGERS, nb.int64, nb.float64, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX), error_model="numpy")
 def _add_through_forces(integers, block, h, of_s, aux, xx, ux, uu):
     """Add h Zᵀ M Z of a symmetric M by s, with Z = ∂s/∂(x, u), whose last rows are λ_z."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -123,7 +121,7 @@ def _add_through_forces(integers, block, h, of_s, aux, xx, ux, uu):
             uu[a, b] += h * product[n_x + a, n_x + b]
 
 
-@nb.njit(ADD_OWN_COST, cache=True, error_model="numpy")
+@njit(ADD_OWN_COST, error_model="numpy")
 def add_own_cost(integers, block, h, row, penalty, multipliers, x, u, aux, lx, lu, lxx, lux, luu):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -147,7 +145,7 @@ def add_own_cost(integers, block, h, row, penalty, multipliers, x, u, aux, lx, l
     _add_through_forces(integers, block, h, hessian, aux, lxx, lux, luu)
 
 
-@nb.njit(ADD_OWN_FORCE_SLOPES, cache=True, error_model="numpy")
+@njit(ADD_OWN_FORCE_SLOPES, error_model="numpy")
 def add_own_force_slopes(integers, block, row, penalty, multipliers, x, u, aux, slopes):
     """Add ∂/∂λ of the cost rate, contact row by contact row: part of the γ of a node."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -161,7 +159,7 @@ def add_own_force_slopes(integers, block, row, penalty, multipliers, x, u, aux, 
         slopes[c] += gradient[_row_of(integers, block, n_z, n_a, c)]
 
 
-@nb.njit(ADD_OWN_CURVATURE, cache=True, error_model="numpy")
+@njit(ADD_OWN_CURVATURE, error_model="numpy")
 def add_own_curvature(integers, block, h, row, penalty, multipliers, x, u, aux, hxx, hux, huu):
     """Add what Gauss-Newton leaves out of the terms' Hessian, at fixed λ(x, u)'s own curvature."""
     n, n_u, n_f, n_a = sizes_of(integers)

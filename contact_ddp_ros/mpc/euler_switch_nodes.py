@@ -14,6 +14,7 @@ import numba as nb
 from contact_ddp_ros.base.compiled.call import call_kernel
 from contact_ddp_ros.base.compiled.casadi_functions import compile_functions
 from contact_ddp_ros.base.compiled.kernel_set import KernelSet
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.dynamics.kernels import build_kernels
 from contact_ddp_ros.dynamics.spatial import chart_change
 from contact_ddp_ros.mpc import layout as at
@@ -30,7 +31,7 @@ from contact_ddp_ros.robot.tree import RigidBodyTree
 _STATES = TERMS.index(STATE_TRACKING)
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), error_model="numpy")
 def change_chart(data, k, x, x_next):
     """Write the same state in the chart of the next node's mode."""
     integers, node_integers, _, node_parameters, _, _ = data
@@ -52,7 +53,7 @@ def change_chart(data, k, x, x_next):
     )
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), error_model="numpy")
 def change_partials(data, k, x, aux, fx):
     """Write ∂T/∂x into the cleared fx: the identity but for [[J, 0], [C, J]] at angles and rates."""
     integers, node_integers, _, _, _, _ = data
@@ -76,7 +77,7 @@ def change_partials(data, k, x, aux, fx):
             fx[n + at.ATTITUDE + i, at.ATTITUDE + j] = bend[j, i]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR, MATRIX), error_model="numpy")
 def change_curvature(data, k, x, vx, aux, hxx):
     """Write V'x · ∂²T/∂x² into the cleared hxx."""
     integers, node_integers, _, _, _, _ = data

@@ -4,6 +4,7 @@ import numba as nb
 from numba import types
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import height_of, height_slope
 from contact_ddp_ros.mpc.contact_motion import mode_block
@@ -21,7 +22,7 @@ _landing, _landing_limits, _landing_costs = _landings.derivatives, _landings.lim
 _PAIR = types.UniTuple(nb.float64, 2)
 
 
-@nb.njit(_PAIR(DATA, nb.int64, nb.float64, VECTOR, VECTOR), **COMPILED)
+@njit(_PAIR(DATA, nb.int64, nb.float64, VECTOR, VECTOR), **COMPILED)
 def height_cost(data, k, cost, aux, residual):
     """The cost rate of a time step, or the cost of a touchdown, with that of heights added; the largest violation.
 
@@ -43,7 +44,7 @@ def height_cost(data, k, cost, aux, residual):
     return cost, violation
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, VECTOR), **COMPILED)
 def height_slopes(data, k, aux, slopes, bends):
     """First and second derivative of the node's cost with respect to the height of each foot."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -62,7 +63,7 @@ def height_slopes(data, k, aux, slopes, bends):
             _, slopes[f], bends[f] = _landing(*(0.0, integers, 1.0, f, height, n_f, row, parameters, duals, penalty))
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), error_model="numpy")
 def note_height_costs(data, k, aux, costs):
     """Add the cost of each term on heights to its entry of `costs`; needs the feet's positions in aux."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -78,7 +79,7 @@ def note_height_costs(data, k, aux, costs):
             _landing_costs(costs, integers, 1.0, f, height, n_f, row, parameters, duals, penalty)
 
 
-@nb.njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
+@njit(nb.void(INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
     """Add Σ_f of slope ∂height and bend ∂height ∂heightᵀ to the cost's gradient and Gauss-Newton Hessian."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -97,7 +98,7 @@ def add_height_cost(integers, row, aux, slopes, bends, lx, lxx):
                 lxx[i, j] += bends[f] * gradient[i] * gradient[j]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_height_curvature(data, k, x, aux, hxx):
     """Add Σ_f slope ∂²height/∂q² of the node's cost."""
     integers, node_integers, row = data[0], data[1], data[3][k]

@@ -8,6 +8,7 @@ contact forces does. Everything is for touchdowns only, and needs ν = (v⁺, Λ
 import numba as nb
 from numba import types
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_geometry import in_space, normal_of
 from contact_ddp_ros.mpc.contact_motion import mode_block
@@ -24,7 +25,7 @@ _NORMAL = types.UniTuple(nb.float64, 3)
 _LANDING = types.Tuple((nb.int64, nb.float64, _NORMAL))
 
 
-@nb.njit(_LANDING(INTEGERS, nb.int64, nb.int64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
+@njit(_LANDING(INTEGERS, nb.int64, nb.int64, VECTOR, VECTOR), inline="always", error_model="numpy")
 def _landing(integers, block, c, row, aux):
     """Foot of contact c, or −1 where it does not land; its force [N]; and n/h, that force by the impulse."""
     n, _, n_f, n_a = sizes_of(integers)
@@ -37,7 +38,7 @@ def _landing(integers, block, c, row, aux):
     return foot, rate * (x * impulse[0] + y * impulse[1] + z * impulse[2]), (rate * x, rate * y, rate * z)
 
 
-@nb.njit(types.UniTuple(nb.float64, 2)(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
+@njit(types.UniTuple(nb.float64, 2)(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_cost(data, k, aux, residual):
     """Cost and largest violation of the terms; writes their constraints into the node's residual."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -52,7 +53,7 @@ def landing_cost(data, k, aux, residual):
     return cost, violation
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR, MATRIX), **COMPILED)
 def add_landing_cost(data, k, aux, lx, lxx):
     """Add the terms to the cost's gradient and Gauss-Newton Hessian; needs ν_z in aux."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -78,7 +79,7 @@ def add_landing_cost(data, k, aux, lx, lxx):
                 lxx[i, j] += bend * gradient[i] * gradient[j]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), **COMPILED)
 def landing_slopes(data, k, aux, slopes):
     """Write ∂/∂Λ of the cost, contact by contact: part of the γ of the node."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -96,7 +97,7 @@ def landing_slopes(data, k, aux, slopes):
         slopes[(c + 1) * n_a - 1] = slope * by_impulse[2]
 
 
-@nb.njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@njit(nb.void(DATA, nb.int64, VECTOR, VECTOR), error_model="numpy")
 def note_landing_costs(data, k, aux, costs):
     """Add the cost of each term to its entry of `costs`."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data

@@ -26,6 +26,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.dynamics import contact
 from contact_ddp_ros.dynamics.contact import GROUND_SIZE as GROUND_SIZE
 from contact_ddp_ros.ocp.multipliers import DELTA as DELTA
@@ -126,13 +127,13 @@ _SIZES = types.NamedUniTuple(nb.int64, len(Sizes._fields), Sizes)
 _AUX = types.NamedUniTuple(nb.int64, len(AuxOffsets._fields), AuxOffsets)
 
 
-@nb.njit(_SIZES(types.Array(nb.int64, 1, "C")), cache=True, inline="always")
+@njit(_SIZES(types.Array(nb.int64, 1, "C")), inline="always")
 def sizes_of(integers):
     """The sizes that the header of `integers` begins with."""
     return Sizes(integers[N], integers[N_U], integers[N_FEET], integers[N_AXES])
 
 
-@nb.njit(_AUX(*_INTEGERS), cache=True, inline="always")
+@njit(_AUX(*_INTEGERS), inline="always")
 def aux_offsets(n, n_u, n_f, n_a):
     """Offsets of the parts of a node's aux."""
     n_s = n + n_f * n_a
@@ -151,13 +152,13 @@ def aux_offsets(n, n_u, n_f, n_a):
     return AuxOffsets(positions, factor, derivatives, jacobian, xi, scratch, middle, shared)
 
 
-@nb.njit(nb.int64(nb.int64), cache=True, inline="always")
+@njit(nb.int64(nb.int64), inline="always")
 def lands_of(n_f):
     """Offset in a node's row of the flags of the n_f feet that land."""
     return GROUNDS + GROUND_SIZE * n_f
 
 
-@nb.njit(nb.float64(nb.int64), cache=True, inline="always")
+@njit(nb.float64(nb.int64), inline="always")
 def position_share(scheme):
     """c of q⁺ = q + h v + c h² v̇."""
     if scheme == SEMI_IMPLICIT_EULER:

@@ -17,15 +17,16 @@ Body Dynamics Algorithms, 2008, sec. 6.5), and what they would be multiplied wit
 
 import numba as nb
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
 DEPENDENT = 1e-10
 """Pivot of a dependent row over the largest entry on the diagonal of J H⁻¹ Jᵀ; as in contact_algebra.c."""
 
-_INLINE = {"cache": True, "inline": "always", "error_model": "numpy"}
+_INLINE = {"inline": "always", "error_model": "numpy"}
 
 
-@nb.njit(nb.void(MATRIX, nb.int64, nb.int64, nb.float64, nb.int64), **_INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, nb.int64, nb.int64, nb.float64, nb.int64), **_INLINE, fastmath={"contract"})
 def _eliminate(a, i, j, inverse, n):
     """Take row j, a joint, out of row i."""
     factor = a[i, j]
@@ -40,7 +41,7 @@ def _eliminate(a, i, j, inverse, n):
         row[p] -= factor * pivot[p]
 
 
-@nb.njit(nb.void(MATRIX, nb.int64), **_INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, nb.int64), **_INLINE, fastmath={"contract"})
 def factorise(a, n):
     """Overwrite a by its factors, the inverted pivots on the diagonal; the first n rows are the joints'."""
     size = a.shape[0]
@@ -66,7 +67,7 @@ def factorise(a, n):
                 row[p] -= factor * pivot[p]
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
+@njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
 def solve_vector(lu, b, n):
     """Overwrite b by the solution of the factorised system."""
     size = lu.shape[0]
@@ -88,7 +89,7 @@ def solve_vector(lu, b, n):
         b[i] *= lu[i, i]
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
+@njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
 def solve_symmetric_vector(lu, b, n):
     """Overwrite b by the solution of the factorised system, which must be symmetric.
 
@@ -120,7 +121,7 @@ def solve_symmetric_vector(lu, b, n):
             b[i] -= row[i] * known
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
+@njit(nb.void(MATRIX, VECTOR, nb.int64), **_INLINE)
 def solve_transposed_vector(lu, b, n):
     """Overwrite b by the solution of the transpose of the factorised system."""
     size = lu.shape[0]
@@ -142,7 +143,7 @@ def solve_transposed_vector(lu, b, n):
             b[i] -= lu[p, i] * b[p]
 
 
-@nb.njit(nb.void(VECTOR, nb.int64, nb.int64, MATRIX, VECTOR), **_INLINE, fastmath={"contract"})
+@njit(nb.void(VECTOR, nb.int64, nb.int64, MATRIX, VECTOR), **_INLINE, fastmath={"contract"})
 def _subtract_rows(factors, first, last, b, row):
     """Subtract factors[p] · b[p] for p from `first` up to `last` from a row, four at a time but for zeros."""
     columns = row.size
@@ -160,7 +161,7 @@ def _subtract_rows(factors, first, last, b, row):
                 row[j] -= factor * other[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, nb.int64), cache=True, error_model="numpy", fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, nb.int64), error_model="numpy", fastmath={"contract"})
 def solve_matrix(lu, b, n):
     """Overwrite every column of b by the solution of the factorised system."""
     size, columns = b.shape

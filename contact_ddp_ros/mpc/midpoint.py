@@ -40,6 +40,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_motion import residual_partials, solve_motion
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
@@ -59,7 +60,7 @@ MAX_CORRECTIONS = 12
 """A step that needs more has failed."""
 
 
-@nb.njit(nb.void(INTEGERS, nb.float64, VECTOR, VECTOR), cache=True, inline="always", error_model="numpy")
+@njit(nb.void(INTEGERS, nb.float64, VECTOR, VECTOR), inline="always", error_model="numpy")
 def _to_middle(integers, h, x, aux):
     """Write (q_m, v_m) of the present v̇ into aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -69,7 +70,7 @@ def _to_middle(integers, h, x, aux):
         aux[middle + i] = x[i] + 0.5 * h * aux[middle + n + i]
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, MATRIX, VECTOR), cache=True, inline="always", error_model="numpy")
+@njit(nb.void(INTEGERS, nb.int64, VECTOR, VECTOR, MATRIX, VECTOR), inline="always", error_model="numpy")
 def _system(integers, block, row, aux, k, bias):
     """Write K and b of the middle in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -83,7 +84,7 @@ def _system(integers, block, row, aux, k, bias):
     )
 
 
-@nb.njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@njit(nb.void(INTEGERS, nb.int64, nb.float64, VECTOR, VECTOR, MATRIX), error_model="numpy")
 def _factorise(integers, block, h, row, aux, k):
     """Turn K of the middle in aux into the factor of K̃; leaves [−r_q  −r_v  Sᵀ] where ν_z goes."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -98,7 +99,7 @@ def _factorise(integers, block, h, row, aux, k):
     factorise(k, n)
 
 
-@nb.njit(SOLVE_MIDPOINT, cache=True, error_model="numpy")
+@njit(SOLVE_MIDPOINT, error_model="numpy")
 def solve_midpoint(integers, block, h, x, u, row, aux):
     """Solve for ν of a step; leave it and the middle in aux. False where that fails."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -137,7 +138,7 @@ def solve_midpoint(integers, block, h, x, u, row, aux):
     return False
 
 
-@nb.njit(MIDPOINT_PARTIALS, cache=True, error_model="numpy")
+@njit(MIDPOINT_PARTIALS, error_model="numpy")
 def midpoint_partials(integers, block, h, row, aux):
     """ν_z for z = (q, v, u) into aux, as `motion_partials` of the explicit schemes leaves it, and the factor of K̃."""
     n, n_u, n_f, n_a = sizes_of(integers)
@@ -152,7 +153,7 @@ def midpoint_partials(integers, block, h, row, aux):
     solve_matrix(lu, nu_z, n)
 
 
-@nb.njit(MIDPOINT_CURVATURE, cache=True, error_model="numpy")
+@njit(MIDPOINT_CURVATURE, error_model="numpy")
 def midpoint_curvature(integers, block, h, row, aux, hxx, hux, huu):
     """Write γᵀν_zy for the γ that the caller leaves where ξ goes; needs the factor of K̃, the middle and ν_z in aux."""
     n, n_u, n_f, n_a = sizes_of(integers)

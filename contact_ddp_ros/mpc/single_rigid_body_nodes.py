@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.contact_forces import force_cost, force_hessian, force_limits
 from contact_ddp_ros.mpc.contact_motion import locate_feet, mode_block
@@ -28,7 +29,7 @@ IDLE = 1.0
 """Weight of the force on a foot in the air [1/N²]."""
 
 
-@nb.njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR), cache=True, error_model="numpy")
+@njit(nb.int64(DATA, nb.int64, VECTOR, VECTOR), error_model="numpy")
 def _apply_forces(data, k, u, aux):
     """Write λ where the contact dynamics have it, and F with zeros for feet in the air into scratch; the mode's block.
 
@@ -48,7 +49,7 @@ def _apply_forces(data, k, u, aux):
     return block
 
 
-@nb.njit(nb.types.UniTuple(nb.int64, 5)(DATA, nb.int64, VECTOR, VECTOR), cache=True, inline="always")
+@njit(nb.types.UniTuple(nb.int64, 5)(DATA, nb.int64, VECTOR, VECTOR), inline="always")
 def _arguments(data, k, x, aux):
     """Addresses of the kernels' q, v, F, places of the feet and inertia, after :func:`_apply_forces`."""
     integers, _, parameters, node_parameters, _, _ = data
@@ -62,7 +63,7 @@ def _arguments(data, k, x, aux):
     )
 
 
-@nb.njit(BODY_STEP, cache=True, error_model="numpy")
+@njit(BODY_STEP, error_model="numpy")
 def body_step(data, k, x, u, x_next, aux, residual):
     """One node forward; the cost rate of its forces."""
     integers, _, parameters, node_parameters, multipliers, penalty = data
@@ -94,7 +95,7 @@ def body_step(data, k, x, u, x_next, aux, residual):
     return cost
 
 
-@nb.njit(BODY_FIRST, cache=True, error_model="numpy")
+@njit(BODY_FIRST, error_model="numpy")
 def body_first(data, k, x, u, aux, fx, fu, lu, luu):
     """f_x and f_u, and the forces' part of the cost's gradient and Hessian; luu, lu and the f are cleared here."""
     integers, _, parameters, node_parameters, multipliers, penalty = data
@@ -145,7 +146,7 @@ def body_first(data, k, x, u, aux, fx, fu, lu, luu):
                 fu[i, begin + a] = h * fu[n + i, begin + a]
 
 
-@nb.njit(BODY_SECOND, cache=True, error_model="numpy")
+@njit(BODY_SECOND, error_model="numpy")
 def body_second(data, k, x, u, aux, vx, hxx, hux):
     """γᵀv̇_zy into hxx and hux."""
     integers, _, _, node_parameters, _, _ = data
@@ -181,7 +182,7 @@ def body_second(data, k, x, u, aux, vx, hxx, hux):
                 hux[i, n + j] = hessian[2 * n_b + i, n_b + j]
 
 
-@nb.njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), cache=True, error_model="numpy")
+@njit(MATRIX(INTEGERS, INTEGERS, MATRIX, MATRIX), error_model="numpy")
 def footholds(integers, modes, rows, xs):
     """(N, n_f n_a) places of the feet at states xs (N, 2n) of nodes with modes (N,) and parameters (N, size) [m]."""
     n, n_u, n_f, n_a = sizes_of(integers)

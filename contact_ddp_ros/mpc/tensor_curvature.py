@@ -5,9 +5,8 @@ It writes what :mod:`contact_ddp_ros.mpc.contact_curvature` does, for γ at the 
 See eq. (4) of docs/mathematics.md.
 """
 
-import numba as nb
-
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import aux_offsets, sizes_of
 from contact_ddp_ros.mpc.optional_kernels import CURVATURE_BY_TENSOR
@@ -15,7 +14,7 @@ from contact_ddp_ros.ocp.linear_algebra import clear
 from contact_ddp_ros.ocp.numba_views import address, part, table
 
 
-@nb.njit(CURVATURE_BY_TENSOR, cache=True, error_model="numpy")
+@njit(CURVATURE_BY_TENSOR, error_model="numpy")
 def motion_curvature_by_tensor(integers, block, impact, x, u, row, aux, hxx, hux):
     """By the conventional way: ν differentiated twice as a tensor, contracted with γ afterwards."""
     n, n_u, n_f, n_a = sizes_of(integers)

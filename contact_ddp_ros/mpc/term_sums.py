@@ -16,6 +16,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc import layout as at
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.terms import TERMS
@@ -99,11 +100,11 @@ _Link = Callable[[Compiled, Compiled, int], Compiled]
 
 _PLACE_SIZE = len(Place._fields)
 
-_compiled: Callable[[Compiled], Compiled] = nb.njit(error_model="numpy", forceinline=True)
+_compiled: Callable[[Compiled], Compiled] = njit(error_model="numpy", forceinline=True)
 """Without a signature: compiled with its callers, and stored with them."""
 
 
-@nb.njit(PLACE(INTEGERS, nb.int64), cache=True, inline="always")
+@njit(PLACE(INTEGERS, nb.int64), inline="always")
 def place_of(integers, index):
     """The place of a term, or after the last one that of the user's terms together."""
     begin = integers[at.PLACES] + _PLACE_SIZE * index

@@ -27,6 +27,7 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.linear_algebra import (
     INLINE,
     add_congruence,
@@ -50,7 +51,7 @@ _OWN_SIZE = 12
 _second_at = function_at(SECOND_TYPE)
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE)
+@njit(nb.void(MATRIX, MATRIX, nb.int64, MATRIX), **INLINE)
 def _stack(fx, fu, first, f):
     """Write the rows of [fx fu] from `first` on into f."""
     n_x, n_u = fu.shape
@@ -61,7 +62,7 @@ def _stack(fx, fu, first, f):
             f[i, n_x + j] = fu[first + i, j]
 
 
-@nb.njit(nb.void(nb.float64, MATRIX, MATRIX), **INLINE)
+@njit(nb.void(nb.float64, MATRIX, MATRIX), **INLINE)
 def _stack_value(s, vxx, mw):
     """Write M and W below it into mw (2n, n)."""
     n = mw.shape[1]
@@ -72,7 +73,7 @@ def _stack_value(s, vxx, mw):
             mw[n + i, j] = s * upper + s * vxx[n + i, j] + vxx[n + i, n + j]
 
 
-@nb.njit(nb.void(nb.float64, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX), **INLINE)
+@njit(nb.void(nb.float64, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX), **INLINE)
 def _add_positions(s, vx, vxx, mb, total, qz, qzz):
     """Add what is [I 0 0]ᵀ times something to qz and qzz, and write s V'q + V'v into `total` (n,).
 
@@ -92,7 +93,7 @@ def _add_positions(s, vx, vxx, mb, total, qz, qzz):
             qzz[a, i] += mb[i, a]
 
 
-@nb.njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), **INLINE)
+@njit(nb.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX), **INLINE)
 def _stack_cost(lx, lu, lxx, lux, luu, qz, qzz):
     """Write [lx; lu] into qz, and [lxx ·; lux luu] into qzz, whose upper right block stays unused."""
     n_u, n_x = lux.shape
@@ -108,7 +109,7 @@ def _stack_cost(lx, lu, lxx, lux, luu, qz, qzz):
             qzz[n_x + i, n_x + j] = luu[i, j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.float64, MATRIX), **INLINE)
+@njit(nb.void(MATRIX, MATRIX, MATRIX, nb.float64, MATRIX), **INLINE)
 def _add_stacked(hxx, hux, huu, factor, qzz):
     """Add factor · [hxx ·; hux huu] to qzz."""
     n_u, n_x = hux.shape
@@ -122,7 +123,7 @@ def _add_stacked(hxx, hux, huu, factor, qzz):
             qzz[n_x + i, n_x + j] += factor * huu[i, j]
 
 
-@nb.njit(inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _sweep(
     n_x,
     n_u,
@@ -264,7 +265,7 @@ def backward_of(n_x: int, n_u: int, halved: bool) -> Any:
 
 @cache
 def _compiled(n_x: int, n_u: int, halved: bool) -> Any:
-    @nb.njit(SWEPT(*ARGUMENTS), cache=True, error_model="numpy", nogil=True)
+    @njit(SWEPT(*ARGUMENTS), error_model="numpy", nogil=True)
     def backward(
         address, data, has_control, position_steps, xs, us, aux, expansion, gaps, theta, rho, ks, gains, vx, vxx
     ):

@@ -23,6 +23,7 @@ import numpy as np
 from numba import types
 
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.linear_algebra import clear
 from contact_ddp_ros.ocp.multipliers import SIGMA, augmented_lagrangian, inequality
 from contact_ddp_ros.ocp.numba_views import address, table
@@ -34,7 +35,7 @@ N_INEQUALITIES, NODE_STEP, NODE_FIRST, NODE_SECOND, END, END_FIRST, END_SECOND, 
 _COST, _VALUES = 0, 1
 
 
-@nb.njit(types.UniTuple(nb.int64, 3)(nb.int64, nb.int64), cache=True, inline="always")
+@njit(types.UniTuple(nb.int64, 3)(nb.int64, nb.int64), inline="always")
 def aux_offsets(n_c, n_z):
     """Offsets into aux for n_c = n_h + n_g constraints: (their slopes, their Jacobian, size)."""
     slopes = _VALUES + n_c
@@ -42,12 +43,12 @@ def aux_offsets(n_c, n_z):
     return slopes, jacobian, jacobian + n_c * n_z
 
 
-@nb.njit(nb.float64(nb.float64, nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
+@njit(nb.float64(nb.float64, nb.float64, nb.float64), inline="always", error_model="numpy")
 def _distance(u, bound, inverse):
     return (u - bound) * inverse
 
 
-@nb.njit(types.void(VECTOR, VECTOR, VECTOR, nb.int64, VECTOR, VECTOR, MATRIX), cache=True, error_model="numpy")
+@njit(types.void(VECTOR, VECTOR, VECTOR, nb.int64, VECTOR, VECTOR, MATRIX), error_model="numpy")
 def _add_bounds(parameters, penalty, multipliers, dual, u, lu, luu):
     """Add the control bounds' part of the Hessian, which is diagonal."""
     n_u, weight = u.size, parameters[0]
@@ -63,7 +64,7 @@ def _add_bounds(parameters, penalty, multipliers, dual, u, lu, luu):
                 luu[i, i] += weight * bend * inverse * inverse
 
 
-@nb.njit(types.void(nb.float64, nb.float64, VECTOR, DERIVATIVES), cache=True, inline="always", error_model="numpy")
+@njit(types.void(nb.float64, nb.float64, VECTOR, DERIVATIVES), inline="always", error_model="numpy")
 def _add_outer(slope, bend, row, d):
     """Add slope · row to the gradient and bend · rowᵀ row to the Hessian; the row is a derivative by (x, u)."""
     _, _, lx, lu, lxx, lux, luu = d
@@ -81,7 +82,7 @@ def _add_outer(slope, bend, row, d):
             luu[i, m] += bend * across * row[n_x + m]
 
 
-@nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, DERIVATIVES), cache=True, error_model="numpy")
+@njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, DERIVATIVES), error_model="numpy")
 def _add_constraints(integers, weight, penalty, multipliers, aux, d):
     """Add the part of inequalities h and equalities g."""
     n_z, n_u = d[2].size + d[3].size, d[3].size
@@ -96,7 +97,7 @@ def _add_constraints(integers, weight, penalty, multipliers, aux, d):
         _add_outer(slope, bend, rows[n_h + j], d)
 
 
-@nb.njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, error_model="numpy")
+@njit(types.void(INTEGERS, nb.float64, VECTOR, VECTOR, VECTOR, nb.int64, nb.int64), error_model="numpy")
 def _write_slopes(integers, weight, penalty, multipliers, aux, slopes, n_u):
     """Write what the curvature of h and g is contracted with."""
     n_h, n_g = integers[N_INEQUALITIES], integers[N_MIXED]
@@ -108,7 +109,7 @@ def _write_slopes(integers, weight, penalty, multipliers, aux, slopes, n_u):
         _, aux[slopes + n_h + j], _ = augmented_lagrangian(aux[_VALUES + n_h + j], multipliers[j], penalty[SIGMA])
 
 
-@nb.njit(STEP, cache=True, nogil=True, error_model="numpy")
+@njit(STEP, nogil=True, error_model="numpy")
 def step(data, k, x, u, x_next, aux, residual):
     """One node forward, or the end; see the module's text for the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -152,7 +153,7 @@ def step(data, k, x, u, x_next, aux, residual):
     return aux[_COST] + parameters[0] * cost + equalities
 
 
-@nb.njit(FIRST, cache=True, nogil=True, error_model="numpy")
+@njit(FIRST, nogil=True, error_model="numpy")
 def first(data, k, x, u, aux, d):
     """First-order partials of a node and the Gauss-Newton Hessian of its cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
@@ -172,7 +173,7 @@ def first(data, k, x, u, aux, d):
     _add_constraints(integers, parameters[0], penalty, multipliers[k], aux, d)
 
 
-@nb.njit(SECOND, cache=True, nogil=True, error_model="numpy")
+@njit(SECOND, nogil=True, error_model="numpy")
 def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """V'ₓ·f_zz and what Gauss-Newton leaves out of the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data

@@ -18,13 +18,14 @@ A node's matrix is factored as in :mod:`contact_ddp_ros.ocp.linear_algebra`, whi
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.linear_algebra import add_transpose_multiply, factorise, multiply, solve, symmetrise
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import borrow, keep_alive, table
 from contact_ddp_ros.ocp.protocol import DATA, FLAGS, INTEGERS, MATRIX, SECOND_TYPE, TENSOR, VECTOR
 from contact_ddp_ros.ocp.rollout import EXPANSION
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 _GROW, _SHRINK, _LEAST = 4.0, 1.0 / 3.0, 1e-4
 """Factors of a node's own δ after a failure and on the last one to begin with; its least value."""
@@ -32,7 +33,7 @@ _GROW, _SHRINK, _LEAST = 4.0, 1.0 / 3.0, 1e-4
 _second_at = function_at(SECOND_TYPE)
 
 
-@nb.njit(nb.void(EXPANSION, nb.int64, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX), **_OPTIONS)
+@njit(nb.void(EXPANSION, nb.int64, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX), **_OPTIONS)
 def _gauss_newton(expansion, k, vx, vxx, gap, f, vf, qz, qzz):
     """Write Qz and Qzz of a node without second order, whose upper right block stays unused.
 
@@ -63,7 +64,7 @@ def _gauss_newton(expansion, k, vx, vxx, gap, f, vf, qz, qzz):
         qz[j] = value
 
 
-@nb.njit(nb.void(nb.float64, MATRIX, MATRIX, MATRIX, MATRIX), **_OPTIONS)
+@njit(nb.void(nb.float64, MATRIX, MATRIX, MATRIX, MATRIX), **_OPTIONS)
 def _add_second(theta, sxx, sux, suu, qzz):
     """Add θ [sxx ·; sux suu]."""
     n_u, n_x = sux.shape
@@ -77,7 +78,7 @@ def _add_second(theta, sxx, sux, suu, qzz):
             qzz[n_x + i, n_x + j] += theta * suu[i, j]
 
 
-@nb.njit(nb.void(VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX), **_OPTIONS)
+@njit(nb.void(VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX), **_OPTIONS)
 def _sides(qz, qzz, jacobian, g, side, b):
     """Write [Qux; g_x] into `side` and −[Qux Qu; g_x g] into b."""
     n_g, n_x = jacobian.shape[0], side.shape[1]
@@ -89,7 +90,7 @@ def _sides(qz, qzz, jacobian, g, side, b):
         b[i, n_x] = -(qz[n_x + i] if i < n_u else g[i - n_u])
 
 
-@nb.njit(nb.boolean(MATRIX, MATRIX, nb.float64, MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
+@njit(nb.boolean(MATRIX, MATRIX, nb.float64, MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
 def _factorise(qzz, jacobian, delta, a, pivots, sizes):
     """Factor a node's matrix into a; whether its inertia is that of a minimum."""
     n_g, n_s = jacobian.shape[0], a.shape[0]
@@ -107,7 +108,7 @@ def _factorise(qzz, jacobian, delta, a, pivots, sizes):
     return factorise(a, pivots, sizes) == n_g
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX), **_OPTIONS)
+@njit(nb.void(MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX), **_OPTIONS)
 def _value(side, b, qz, qzz, vx, vxx):
     """Write the value function of a node whose solution [K k; Ω ψ] is b."""
     n_s, n_x = side.shape
@@ -124,7 +125,7 @@ def _value(side, b, qz, qzz, vx, vxx):
     symmetrise(qzz, vxx)
 
 
-@nb.njit(
+@njit(
     nb.int64(
         *(nb.int64, DATA, FLAGS),
         *(MATRIX, MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX, MATRIX),

@@ -41,6 +41,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import borrow
 from contact_ddp_ros.ocp.protocol import DATA, FLAGS, MATRIX, STEP_TYPE, TENSOR
@@ -103,9 +104,8 @@ class Defects:
             self.d, self.total = self._none, 0.0
 
 
-@nb.njit(
+@njit(
     nb.float64(nb.int64, DATA, nb.float64, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX),
-    cache=True,
     error_model="numpy",
     nogil=True,
 )
@@ -132,7 +132,7 @@ def evaluate(step_address, data, bound, xs, us, aux, residuals, gaps):
     return total if np.isfinite(total) else np.inf
 
 
-@nb.njit(nb.float64(FLAGS, EXPANSION, MATRIX, TENSOR, MATRIX), cache=True, error_model="numpy", nogil=True)
+@njit(nb.float64(FLAGS, EXPANSION, MATRIX, TENSOR, MATRIX), error_model="numpy", nogil=True)
 def slope(has_control, expansion, ks, gains, gaps):
     """J'(0): slope of the cost along δu = k + K δx, δx' = fx δx + fu δu + d."""
     n_nodes, n_u = ks.shape

@@ -17,6 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.node_function import function_at, node_function
 from contact_ddp_ros.ocp.numba_views import borrow
 from contact_ddp_ros.ocp.protocol import DATA, MATRIX, SECOND, SECOND_TYPE, Problem
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 _second_at = function_at(SECOND_TYPE)
 
 
-@nb.njit(SECOND, cache=True, error_model="numpy")
+@njit(SECOND, error_model="numpy")
 def _held(data, k, x, u, aux, vx, hxx, hux, huu):
     """`second` of a problem whose parameters per node are the curvature: (hxx, hux, huu) in a row."""
     row = data[3][k]
@@ -41,7 +42,7 @@ def _held(data, k, x, u, aux, vx, hxx, hux, huu):
                 at += 1
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.types.Array(nb.float64, 1, "C")), cache=True, inline="always")
+@njit(nb.void(MATRIX, MATRIX, MATRIX, nb.types.Array(nb.float64, 1, "C")), inline="always")
 def _keep(hxx, hux, huu, row):
     at = 0
     for block in (hxx, hux, huu):
@@ -52,9 +53,7 @@ def _keep(hxx, hux, huu, row):
                 at += 1
 
 
-@nb.njit(
-    nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX), cache=True, nogil=True, error_model="numpy"
-)
+@njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX), nogil=True, error_model="numpy")
 def _record(second_address, data, xs, us, aux, expansion, table):
     """Write S of every node into a row of `table`, contracted with the costates."""
     second = _second_at(second_address)

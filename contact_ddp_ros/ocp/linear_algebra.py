@@ -16,13 +16,14 @@ import math
 
 import numba as nb
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.protocol import INTEGERS, MATRIX, VECTOR
 
-INLINE = {"cache": True, "inline": "always", "error_model": "numpy"}
+INLINE = {"inline": "always", "error_model": "numpy"}
 """Options of small functions: part of their callers, and without Python's exceptions for a division by zero."""
 
 
-@nb.njit(nb.void(MATRIX), **INLINE)
+@njit(nb.void(MATRIX), **INLINE)
 def clear(a):
     """Set every entry to zero; a plain loop is several times faster than Numba's slice assignment."""
     rows, columns = a.shape
@@ -31,7 +32,7 @@ def clear(a):
             a[i, j] = 0.0
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), **INLINE)
+@njit(nb.void(MATRIX, MATRIX), **INLINE)
 def symmetrise(a, out):
     """Write ½ (a + aᵀ) into out, of the leading block of a that has the size of out."""
     n = out.shape[0]
@@ -43,7 +44,7 @@ def symmetrise(a, out):
             out[j, i] = mean
 
 
-@nb.njit(nb.void(MATRIX, nb.float64, MATRIX), **INLINE)
+@njit(nb.void(MATRIX, nb.float64, MATRIX), **INLINE)
 def add_scaled(a, factor, out):
     """Add factor · a to out."""
     rows, columns = a.shape
@@ -52,7 +53,7 @@ def add_scaled(a, factor, out):
             out[i, j] += factor * a[i, j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), **INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, MATRIX, nb.int64), **INLINE, fastmath={"contract"})
 def multiply(a, b, out, rows):
     """Write the first `rows` rows of a @ b into out."""
     inner, columns = b.shape
@@ -71,7 +72,7 @@ def multiply(a, b, out, rows):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
 def write_product(a, b, out):
     """Write a @ b into out. For sizes that the compiler knows: it keeps parts of rows of the result in registers."""
     rows, columns = out.shape
@@ -84,7 +85,7 @@ def write_product(a, b, out):
             out[i, j] = value
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
 def add_transpose_product(a, b, out):
     """Add aᵀ @ b, of as many columns of a as b has, to the leading block of out; for sizes that the compiler knows."""
     inner, columns = b.shape
@@ -96,7 +97,7 @@ def add_transpose_product(a, b, out):
             out[i, j] = value
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, nb.int64, nb.int64, MATRIX), **INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, nb.int64, nb.int64, MATRIX), **INLINE, fastmath={"contract"})
 def add_congruence(f, vf, first, leading, out):
     """Add fᵀ @ vf, which is symmetric, to out; of the first `leading` rows only the first `leading` columns.
 
@@ -117,7 +118,7 @@ def add_congruence(f, vf, first, leading, out):
             out[i, j] = value
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
+@njit(nb.void(MATRIX, MATRIX, MATRIX), **INLINE, fastmath={"contract"})
 def add_transpose_multiply(a, b, out):
     """Add aᵀ @ b to out."""
     inner, rows = a.shape
@@ -136,7 +137,7 @@ def add_transpose_multiply(a, b, out):
                 row[j] += factor * last[j]
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, VECTOR), **INLINE)
+@njit(nb.void(MATRIX, VECTOR, VECTOR), **INLINE)
 def add_transpose_apply(a, x, out):
     """Add aᵀ x to out."""
     rows, columns = a.shape
@@ -146,7 +147,7 @@ def add_transpose_apply(a, x, out):
             out[j] += a[i, j] * factor
 
 
-@nb.njit(nb.boolean(MATRIX, MATRIX), **INLINE)
+@njit(nb.boolean(MATRIX, MATRIX), **INLINE)
 def cholesky(a, lower):
     """Factor a = L Lᵀ; False (and an unfinished L) where a is not positive definite, or not a number."""
     n = a.shape[0]
@@ -166,7 +167,7 @@ def cholesky(a, lower):
     return True
 
 
-@nb.njit(nb.void(MATRIX, MATRIX), **INLINE)
+@njit(nb.void(MATRIX, MATRIX), **INLINE)
 def cholesky_solve(lower, b):
     """Overwrite b by (L Lᵀ)⁻¹ b, all columns at once."""
     n, columns = b.shape
@@ -188,7 +189,7 @@ def cholesky_solve(lower, b):
             b[i, j] *= inverse
 
 
-@nb.njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
+@njit(nb.float64(VECTOR, MATRIX, VECTOR, VECTOR), **INLINE)
 def shift_gradient(vx, vxx, gap, shifted):
     """Write Vx + Vxx d into `shifted`; return Vxᵀd + ½ dᵀVxx d."""
     change = 0.0
@@ -204,10 +205,10 @@ def shift_gradient(vx, vxx, gap, shifted):
 _ALPHA = (1.0 + math.sqrt(17.0)) / 8.0
 """Bounds the growth of the entries least."""
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
-@nb.njit(nb.int64(MATRIX, nb.int64, INTEGERS), **_OPTIONS)
+@njit(nb.int64(MATRIX, nb.int64, INTEGERS), **_OPTIONS)
 def _pivot(a, k, pivots):
     """Choose the block of column k and swap its rows to the front; its size, or 0 for a column of zeros or of NaN."""
     n = a.shape[0]
@@ -241,7 +242,7 @@ def _pivot(a, k, pivots):
     return size
 
 
-@nb.njit(nb.int64(MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
+@njit(nb.int64(MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
 def factorise(a, pivots, sizes):
     """Factor a (n, n), of which the lower triangle is read, in place.
 
@@ -281,21 +282,21 @@ def factorise(a, pivots, sizes):
     return negative
 
 
-@nb.njit(nb.void(MATRIX, nb.int64, nb.int64), **_OPTIONS)
+@njit(nb.void(MATRIX, nb.int64, nb.int64), **_OPTIONS)
 def _swap(b, i, j):
     if i != j:
         for c in range(b.shape[1]):
             b[i, c], b[j, c] = b[j, c], b[i, c]
 
 
-@nb.njit(nb.void(MATRIX, nb.int64, nb.int64, nb.float64), **_OPTIONS)
+@njit(nb.void(MATRIX, nb.int64, nb.int64, nb.float64), **_OPTIONS)
 def _add_row(b, to, row, factor):
     if factor != 0.0:
         for c in range(b.shape[1]):
             b[to, c] += factor * b[row, c]
 
 
-@nb.njit(nb.void(MATRIX, INTEGERS, INTEGERS, MATRIX), **_OPTIONS)
+@njit(nb.void(MATRIX, INTEGERS, INTEGERS, MATRIX), **_OPTIONS)
 def solve(a, pivots, sizes, b):
     """Overwrite b (n, m) by A⁻¹ b, from the factors that :func:`factorise` left in a."""
     n, k = a.shape[0], 0

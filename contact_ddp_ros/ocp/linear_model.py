@@ -8,14 +8,15 @@ import numba as nb
 import numpy as np
 from numba import types
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.numba_views import table
 from contact_ddp_ros.ocp.protocol import FLAGS, MATRIX, TENSOR
 from contact_ddp_ros.ocp.rollout import EXPANSION
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
-@nb.njit(nb.void(EXPANSION, MATRIX), **_OPTIONS)
+@njit(nb.void(EXPANSION, MATRIX), **_OPTIONS)
 def adjoint(expansion, costates):
     """Write λ_N = ℓ_x, λ_k = ℓ_x + f_xᵀ λ_{k+1} into `costates` (N+1, n_x): the dynamics' multipliers."""
     fx, _, lx, _, _, _, _ = expansion
@@ -30,7 +31,7 @@ def adjoint(expansion, costates):
             costates[k, j] = value
 
 
-@nb.njit(nb.float64(EXPANSION, MATRIX, FLAGS), **_OPTIONS)
+@njit(nb.float64(EXPANSION, MATRIX, FLAGS), **_OPTIONS)
 def stationarity(expansion, costates, has_control):
     """Largest |ℓ_u + f_uᵀ λ|."""
     _, fu, _, lu, _, _, _ = expansion
@@ -45,7 +46,7 @@ def stationarity(expansion, costates, has_control):
     return worst
 
 
-@nb.njit(
+@njit(
     types.UniTuple(nb.float64, 2)(FLAGS, EXPANSION, MATRIX, MATRIX, TENSOR, MATRIX, MATRIX),
     **_OPTIONS,
 )
@@ -84,7 +85,7 @@ def slope(has_control, expansion, gaps, ks, gains, aux, forces):
     return total, turned
 
 
-@nb.njit(nb.void(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX), **_OPTIONS)
+@njit(nb.void(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX), **_OPTIONS)
 def step_multipliers(xs, new_xs, psis, omegas, alpha, multipliers):
     """Replace the first n_g columns of the multipliers by y + α ψ + Ω (x − x̄)."""
     for k in range(psis.shape[0]):
@@ -95,7 +96,7 @@ def step_multipliers(xs, new_xs, psis, omegas, alpha, multipliers):
             multipliers[k, g] += value
 
 
-@nb.njit(MATRIX(EXPANSION, MATRIX, TENSOR), **_OPTIONS)
+@njit(MATRIX(EXPANSION, MATRIX, TENSOR), **_OPTIONS)
 def linear_states(expansion, ks, gains):
     """(N+1, n_x) the states' changes along the linearised step, without gaps."""
     fxs, fus = expansion[0], expansion[1]

@@ -35,6 +35,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
+
 Array = NDArray[np.float64]
 
 
@@ -83,13 +85,13 @@ TRIPLE = types.UniTuple(nb.float64, 3)
 """(value, first, second derivative)."""
 
 
-@nb.njit(TRIPLE(nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
+@njit(TRIPLE(nb.float64, nb.float64), inline="always", error_model="numpy")
 def quadratic(weight, error):
     """½ w e² and its derivatives with respect to e."""
     return 0.5 * weight * error * error, weight * error, weight
 
 
-@nb.njit(TRIPLE(nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
+@njit(TRIPLE(nb.float64, nb.float64), inline="always", error_model="numpy")
 def relaxed_barrier(z, delta):
     """(B, B', B'') of the relaxed barrier of z ≥ 0."""
     if z > delta:
@@ -99,7 +101,7 @@ def relaxed_barrier(z, delta):
     return 0.5 * (scaled * scaled - 1.0) - math.log(delta), scaled / delta, 1.0 / (delta * delta)
 
 
-@nb.njit(TRIPLE(nb.float64, _VECTOR, nb.int64, _VECTOR), cache=True, inline="always", error_model="numpy")
+@njit(TRIPLE(nb.float64, _VECTOR, nb.int64, _VECTOR), inline="always", error_model="numpy")
 def inequality(z, multipliers, at, penalty):
     """(value, first, second derivative) of what z ≥ 0 adds: ψ where μ > 0, else ε B_δ.
 
@@ -118,7 +120,7 @@ def inequality(z, multipliers, at, penalty):
     return epsilon * value, epsilon * slope, epsilon * bend
 
 
-@nb.njit(TRIPLE(nb.float64, nb.float64, nb.float64), cache=True, inline="always", error_model="numpy")
+@njit(TRIPLE(nb.float64, nb.float64, nb.float64), inline="always", error_model="numpy")
 def augmented_lagrangian(c, multiplier, sigma):
     """(value, first, second derivative with respect to c) of y c + ½ σ c²."""
     return (multiplier + 0.5 * sigma * c) * c, multiplier + sigma * c, sigma

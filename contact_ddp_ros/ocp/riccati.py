@@ -14,6 +14,7 @@ import numpy as np
 
 from contact_ddp_ros.base.compiled.cache import Library, compiled_for
 from contact_ddp_ros.base.compiled.call import call_kernel
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.linear_algebra import add_scaled, shift_gradient, symmetrise
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import address, borrow, keep_alive
@@ -47,7 +48,7 @@ def _library(n_x: int, n_u: int, halved: bool) -> Library | None:
     return compiled_for(_SOURCE, ("riccati",), {"NX": n_x, "NU": n_u, "HALVED": int(halved)})
 
 
-@nb.njit(SWEPT(nb.int64, *ARGUMENTS), cache=True, error_model="numpy", nogil=True)
+@njit(SWEPT(nb.int64, *ARGUMENTS), error_model="numpy", nogil=True)
 def _sweep(
     riccati,
     second_address,

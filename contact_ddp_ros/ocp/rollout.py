@@ -7,6 +7,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.linear_algebra import INLINE
 from contact_ddp_ros.ocp.node_function import function_at
 from contact_ddp_ros.ocp.numba_views import borrow
@@ -37,19 +38,18 @@ EXPANSION = nb.types.Tuple((TENSOR, TENSOR, MATRIX, MATRIX, TENSOR, TENSOR, TENS
 _step_at, _first_at = (function_at(kind) for kind in (STEP_TYPE, FIRST_TYPE))
 
 
-@nb.njit(DERIVATIVES(EXPANSION, nb.int64), **INLINE)
+@njit(DERIVATIVES(EXPANSION, nb.int64), **INLINE)
 def _node_views(expansion, k):
     fx, fu, lx, lu, lxx, lux, luu = expansion
     return fx[k], fu[k], lx[k], lu[k], lxx[k], lux[k], luu[k]
 
 
-@nb.njit(
+@njit(
     nb.types.UniTuple(nb.float64, 2)(
         *(nb.int64, DATA, FLAGS),
         *(MATRIX, MATRIX, MATRIX, TENSOR, nb.float64, MATRIX, MATRIX, nb.float64, nb.int64, nb.float64),
         *(MATRIX, MATRIX, MATRIX, MATRIX),
     ),
-    cache=True,
     error_model="numpy",
     nogil=True,
 )
@@ -124,7 +124,7 @@ def rollout(
     return total if share >= least else np.inf, share
 
 
-@nb.njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), cache=True, nogil=True, error_model="numpy")
+@njit(nb.void(nb.int64, DATA, MATRIX, MATRIX, MATRIX, EXPANSION), nogil=True, error_model="numpy")
 def expand(first_address, data, xs, us, aux, expansion):
     """Write the first-order partials of every node along the nominal trajectory into `expansion`."""
     first = _first_at(first_address)

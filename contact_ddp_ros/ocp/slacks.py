@@ -24,6 +24,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.multipliers import MU, SIGMA
 from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
@@ -41,7 +42,7 @@ _FLOOR, _SHRINK = 0.3, 0.99
 otherwise, would drown the cost."""
 
 
-@nb.njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64), cache=True, nogil=True)
+@njit(nb.float64(MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64), nogil=True)
 def begin(residuals, multipliers, weights, n_e, n_i, least):
     """Set slacks to z, at least to `least` and half a violation; multipliers to 1/s.
 
@@ -59,7 +60,7 @@ def begin(residuals, multipliers, weights, n_e, n_i, least):
     return total
 
 
-@nb.njit(nb.void(MATRIX, nb.int64, nb.int64, MATRIX), cache=True, nogil=True, error_model="numpy")
+@njit(nb.void(MATRIX, nb.int64, nb.int64, MATRIX), nogil=True, error_model="numpy")
 def as_slopes(multipliers, n_e, n_i, into):
     """Write multipliers for which ψ' is −y at μ = 1, wherever z is: slacks 1/y, Σ = 0."""
     for k in range(multipliers.shape[0]):
@@ -70,7 +71,7 @@ def as_slopes(multipliers, n_e, n_i, into):
             into[k, at + 1] = 0.0
 
 
-@nb.njit(_FIVE(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
+@njit(_FIVE(MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64), nogil=True, error_model="numpy")
 def measure(residuals, multipliers, weights, penalty, n_e, n_i):
     """Σ w|z − s|; slope −Σ w μ (z − s)/s and bend Σ w Σ (z − s)² that they add to the merit along a full step.
 
@@ -95,7 +96,7 @@ def measure(residuals, multipliers, weights, penalty, n_e, n_i):
     return total, slope, bend, equalities, worst
 
 
-@nb.njit(inline="always", error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def share_left(multipliers, residuals, old, alpha):
     """The least share that a step α leaves of a node's slacks; `old` are the node's residuals before it."""
     n_i = multipliers.size - residuals.size + 1
@@ -109,9 +110,8 @@ def share_left(multipliers, residuals, old, alpha):
     return least
 
 
-@nb.njit(
+@njit(
     _FOUR(MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX),
-    cache=True,
     nogil=True,
     error_model="numpy",
 )
@@ -145,7 +145,7 @@ def trial(residuals, nominal, multipliers, weights, penalty, n_e, n_i, alpha, bo
     return apart, psi, total, equalities
 
 
-@nb.njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), cache=True, nogil=True, error_model="numpy")
+@njit(nb.float64(MATRIX, VECTOR, nb.int64, nb.int64), nogil=True, error_model="numpy")
 def logarithms(multipliers, weights, n_e, n_i):
     """Σ w ln s."""
     total = 0.0
@@ -157,9 +157,8 @@ def logarithms(multipliers, weights, n_e, n_i):
     return total
 
 
-@nb.njit(
+@njit(
     nb.void(MATRIX, MATRIX, MATRIX, VECTOR, nb.int64, nb.int64, nb.float64, nb.float64, MATRIX, nb.boolean),
-    cache=True,
     nogil=True,
     error_model="numpy",
 )

@@ -20,13 +20,14 @@ import math
 import numba as nb
 from numba import types
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.ocp.multipliers import MU
 from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
-@nb.njit(types.UniTuple(nb.float64, 2)(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
+@njit(types.UniTuple(nb.float64, 2)(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
 def differences_of(multipliers, weights, n_e, kappa, differences):
     """Write the differences of slacks and multipliers; return Σ w y s and Σ w of the active inequalities."""
     total, weight = 0.0, 0.0
@@ -40,7 +41,7 @@ def differences_of(multipliers, weights, n_e, kappa, differences):
     return total, weight
 
 
-@nb.njit(nb.void(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
+@njit(nb.void(MATRIX, VECTOR, nb.int64, nb.float64, MATRIX), **_OPTIONS)
 def project(differences, penalty, n_e, kappa, multipliers):
     """Write the slacks and multipliers with y s = μ."""
     mu = penalty[MU]
@@ -54,7 +55,7 @@ def project(differences, penalty, n_e, kappa, multipliers):
                 multipliers[k, at + 1] = mu / slack
 
 
-@nb.njit(
+@njit(
     types.Tuple((nb.int64, nb.float64, nb.float64, nb.float64))(
         MATRIX, MATRIX, VECTOR, VECTOR, nb.int64, nb.float64, MATRIX
     ),

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter
 from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
@@ -137,7 +138,7 @@ def softness(gains: DriveGains, inertias: Array, delay: float) -> Array:
     return np.minimum(1.0, 0.5 * margin / np.maximum(lost, 1e-9))
 
 
-@nb.njit(
+@njit(
     nb.types.UniTuple(WRITTEN, 4)(*[READ] * 10),
     **COMPILED,
 )

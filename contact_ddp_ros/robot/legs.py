@@ -12,14 +12,11 @@ point that touches the ground lies one radius below its centre, along the world'
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.tree import RigidBodyTree
-
-numba_cache.use()
 
 Array = NDArray[np.float64]
 
@@ -29,14 +26,14 @@ JACOBIAN_DAMPING = 0.02
 """Damping of the inverse of a leg's Jacobian [m]."""
 
 
-@njit("void(f8[:,::1], f8[:,::1], f8[:,::1])", cache=True)
+@njit("void(f8[:,::1], f8[:,::1], f8[:,::1])")
 def _product(a, b, out):  # type: ignore[no-untyped-def]
     for r in range(3):
         for c in range(3):
             out[r, c] = a[r, 0] * b[0, c] + a[r, 1] * b[1, c] + a[r, 2] * b[2, c]
 
 
-@njit("void(f8[::1], f8, f8[:,::1])", cache=True)
+@njit("void(f8[::1], f8, f8[:,::1])")
 def _rodrigues(a, angle, out):  # type: ignore[no-untyped-def]
     s, c = np.sin(angle), np.cos(angle)
     for row in range(3):
@@ -51,7 +48,7 @@ def _rodrigues(a, angle, out):  # type: ignore[no-untyped-def]
     out[2, 1] += s * a[0]
 
 
-@njit("Tuple((f8[:,:], f8[:,:,:]))(f8[::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[::1])", cache=True)
+@njit("Tuple((f8[:,:], f8[:,:,:]))(f8[::1], f8[:,:,:,::1], f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8[::1])")
 def points_and_jacobians(q, rotations, translations, axes, feet, offset):  # type: ignore[no-untyped-def]
     """:meth:`LegGeometry.points_and_jacobians`, with the contact point `offset` (3,) [m] from the foot's centre."""
     n_legs = feet.shape[0]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import PolicyError
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.attitude import Chart, change_derivative, changed
 from contact_ddp_ros.robot.ground import Ground
 from contact_ddp_ros.robot.rotation import COMPILED, READ, READ_2D, WRITTEN
@@ -171,7 +172,7 @@ class Policy:
         return replace(self, states=states, gains=gains, chart=chart)
 
 
-@nb.njit(nb.types.Tuple((nb.int64, WRITTEN, nb.float64))(READ, READ_2D, _MODES, nb.float64), **COMPILED)
+@njit(nb.types.Tuple((nb.int64, WRITTEN, nb.float64))(READ, READ_2D, _MODES, nb.float64), **COMPILED)
 def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
     """The node of an instant, the state interpolated there, and when the node's mode ends or the horizon does [s]."""
     n = len(modes)
@@ -185,7 +186,7 @@ def _look_up(times, states, modes, time):  # type: ignore[no-untyped-def]
     return k, (1.0 - ratio) * states[k] + ratio * states[k + 1], times[later]
 
 
-@nb.njit(nb.boolean(nb.types.Array(nb.float64, 1, "C", readonly=True), nb.float64), **COMPILED)
+@njit(nb.boolean(nb.types.Array(nb.float64, 1, "C", readonly=True), nb.float64), **COMPILED)
 def all_within(values, limit):  # type: ignore[no-untyped-def]
     """True if every value lies in ± a limit; a NaN does not."""
     inside = True
@@ -194,7 +195,7 @@ def all_within(values, limit):  # type: ignore[no-untyped-def]
     return inside
 
 
-@nb.njit(nb.boolean(*CHECKED), **COMPILED)
+@njit(nb.boolean(*CHECKED), **COMPILED)
 def _is_sound(times, states, controls, gains, forces):  # type: ignore[no-untyped-def]
     """True if all numbers are finite and the times do not decrease."""
     sound = all_within(times, _LARGEST) and all_within(states.ravel(), _LARGEST)

@@ -17,13 +17,11 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.base import numba_cache
-
-numba_cache.use()
+from contact_ddp_ros.base.numba_cache import njit
 
 Array = NDArray[np.float64]
 
-COMPILED = {"cache": True, "error_model": "numpy"}
+COMPILED = {"error_model": "numpy"}
 """Options of compiled functions; a division by zero gives infinity or NaN, as in NumPy."""
 
 READ = nb.types.Array(nb.float64, 1, "A", readonly=True)
@@ -37,7 +35,7 @@ _GIMBAL_LOCK = 1.0 - 1e-12
 """Sine of the pitch beyond which roll and yaw cannot be told apart."""
 
 
-@nb.njit(nb.types.UniTuple(nb.float64, 4)(READ), **COMPILED)
+@njit(nb.types.UniTuple(nb.float64, 4)(READ), **COMPILED)
 def _unit(quaternion: Array) -> tuple[float, float, float, float]:
     """Components at unit norm; a zero or non-finite quaternion gives NaN, which the caller's checks catch."""
     x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
@@ -47,13 +45,13 @@ def _unit(quaternion: Array) -> tuple[float, float, float, float]:
     return x / norm, y / norm, z / norm, w / norm
 
 
-@nb.njit("f8(f8)", **COMPILED)
+@njit("f8(f8)", **COMPILED)
 def wrap_angle(angle: float) -> float:
     """Angle wrapped into (-π, π]."""
     return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))
 
 
-@nb.njit(nb.float64[:, ::1](READ), **COMPILED)
+@njit(nb.float64[:, ::1](READ), **COMPILED)
 def quaternion_to_matrix(quaternion: Array) -> Array:
     """The (3, 3) rotation of a quaternion (4,) = (x, y, z, w), which is normalised first."""
     x, y, z, w = _unit(quaternion)
@@ -66,7 +64,7 @@ def quaternion_to_matrix(quaternion: Array) -> Array:
     )
 
 
-@nb.njit(nb.float64[::1](READ_2D), **COMPILED)
+@njit(nb.float64[::1](READ_2D), **COMPILED)
 def matrix_to_quaternion(rotation: Array) -> Array:
     """Quaternion (4,) of a rotation (3, 3), by its largest component (Shepperd 1978)."""
     trace = rotation[0, 0] + rotation[1, 1] + rotation[2, 2]
@@ -91,7 +89,7 @@ def matrix_to_quaternion(rotation: Array) -> Array:
     return q
 
 
-@nb.njit(nb.types.UniTuple(nb.float64, 3)(READ), **COMPILED)
+@njit(nb.types.UniTuple(nb.float64, 3)(READ), **COMPILED)
 def _angles(quaternion: Array) -> tuple[float, float, float]:
     x, y, z, w = _unit(quaternion)
     sine = 2.0 * (w * y - z * x)
@@ -102,7 +100,7 @@ def _angles(quaternion: Array) -> tuple[float, float, float]:
     return roll, math.asin(sine), yaw
 
 
-@nb.njit(WRITTEN(READ), **COMPILED)
+@njit(WRITTEN(READ), **COMPILED)
 def quaternion_to_rpy(quaternion: Array) -> Array:
     """The (3,) roll, pitch, yaw [rad] of a quaternion (4,) = (x, y, z, w); pitch in [-π/2, π/2]."""
     return np.array(_angles(quaternion))
@@ -166,7 +164,7 @@ def quaternion_to_rotation_vector(quaternion: Array) -> Array:
     return scale * np.array([x, y, z])
 
 
-@nb.njit(WRITTEN(READ, READ), **COMPILED)
+@njit(WRITTEN(READ, READ), **COMPILED)
 def rpy_rates(quaternion: Array, angular_velocity: Array) -> Array:
     """The (3,) rates of roll, pitch, yaw [rad/s] from the angular velocity (3,) in body axes [rad/s].
 
@@ -189,7 +187,7 @@ def up_in_body(quaternion: Array) -> Array:
     return quaternion_to_matrix(quaternion)[2].copy()
 
 
-@nb.njit(nb.void(nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
+@njit(nb.void(nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
 def symmetric_inverse(a, out):  # type: ignore[no-untyped-def]
     """Inverse of a symmetric positive matrix (3, 3)."""
     for i in range(3):

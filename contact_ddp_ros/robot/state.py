@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import MessageError
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.rotation import COMPILED, READ
 
 Array = NDArray[np.float64]
@@ -83,7 +84,7 @@ STATE_PARTS = tuple(one.name for one in fields(RobotState) if one.name != "time"
 """Names of the measured arrays of a state, in their order."""
 
 
-@nb.njit(nb.boolean(*[READ] * 6), **COMPILED)
+@njit(nb.boolean(*[READ] * 6), **COMPILED)
 def _are_finite(position, orientation, linear_velocity, angular_velocity, joint_positions, joint_velocities):  # type: ignore[no-untyped-def]
     finite = True
     for part in (position, orientation, linear_velocity, angular_velocity, joint_positions, joint_velocities):

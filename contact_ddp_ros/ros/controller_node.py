@@ -40,6 +40,7 @@ from contact_ddp_ros.ros.policy_message import PolicyAnswer
 from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.runtime import publisher, run_parts, serve
 from contact_ddp_ros.ros.timebase import ClockPace, Timebase
+from contact_ddp_ros.runs.kernels import load_control
 from contact_ddp_ros.runs.motions.trials import laws, optimised
 
 NAME = "controller"
@@ -79,6 +80,7 @@ class ControllerNode:
         self.node = node
         self._parameters = parameters
         config = self._config
+        load_control()
         self._lockstep = config.node.lockstep
         self._robot = load_robot(config.node.urdf or None)
         self._controller = Controller(self._robot, config)

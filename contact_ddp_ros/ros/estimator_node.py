@@ -25,6 +25,7 @@ from contact_ddp_ros.ros.receiver import Receiver
 from contact_ddp_ros.ros.reports import ERROR, OK, WARN, Diagnostics
 from contact_ddp_ros.ros.runtime import publisher, run_node
 from contact_ddp_ros.ros.timebase import Timebase
+from contact_ddp_ros.runs.kernels import load_control
 
 NAME = "estimator"
 
@@ -45,6 +46,7 @@ class EstimatorNode:
             ContactDdpError: a parameter or the robot's description is not usable.
         """
         self.node = node
+        load_control()
         self._parameters = NodeParameters(node, fitted(node, EstimatorNodeConfig()))
         config = self._parameters.config
         self._estimator = StateEstimator(load_robot(config.node.urdf or None), config.estimation.state)

@@ -1,33 +1,43 @@
-"""Compilation of the kernels of planner, controller and loop at a first start, in two processes.
+"""Compilation of the kernels of planner and controller at a first start, in two processes.
 
 python -m contact_ddp_ros.runs.kernels
 """
 
 import multiprocessing
 import signal
-from collections.abc import Sequence
-from importlib import import_module
 from multiprocessing.context import SpawnProcess
 
-_ALL = "contact_ddp_ros.runs.closed_loop"
-_LATE = ("contact_ddp_ros.control.estimation.state_filter", "contact_ddp_ros.ocp.ddp")
-"""Modules whose import compiles: all kernels in turn, and those that come late in this order."""
+from contact_ddp_ros.base import numba_cache
 
 
-def begin_late_half() -> SpawnProcess:
-    """Begin to compile the late half in a process of its own, which ends with this one; gives the process."""
-    process = multiprocessing.get_context("spawn").Process(target=_import, args=(_LATE,), daemon=True)
+def load_control() -> None:
+    """Load, or compile, what controller and state estimator may call, so that no tick waits for it."""
+    from contact_ddp_ros.control import controller  # noqa: F401
+    from contact_ddp_ros.control.estimation import state_estimator  # noqa: F401
+
+    numba_cache.load("control", "robot")
+
+
+def begin_planner() -> SpawnProcess:
+    """Begin to compile what a plan calls in a process of its own, which ends with this one; gives the process."""
+    process = multiprocessing.get_context("spawn").Process(target=_plan, daemon=True)
     process.start()
     return process
 
 
-def _import(modules: Sequence[str]) -> None:
+def _plan() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is the parent's to handle
-    for module in modules:
-        import_module(module)
+    from contact_ddp_ros.mpc.planner import Planner
+    from contact_ddp_ros.robot.models.whole_body import WholeBodyModel
+    from contact_ddp_ros.runs.options import RunOptions
+    from contact_ddp_ros.runs.scenario import scenario
+
+    found = scenario(RunOptions())
+    plan = Planner(WholeBodyModel(found.robot), found.planner).plan(found.robot.standing_state(), 0.0, hold=True)
+    plan.cost_terms()
 
 
 if __name__ == "__main__":
-    late = begin_late_half()
-    _import((_ALL,))
-    late.join()
+    planner = begin_planner()
+    load_control()
+    planner.join()

@@ -16,11 +16,11 @@ PACKAGE = Path(contact_ddp_ros.__file__).parent
 
 
 def covered() -> set[Path]:
-    return {path for room in numba_cache._ROOMS for path in PACKAGE.glob(f"{room}/**/*.py")}
+    return {path for room in numba_cache.ROOMS for path in PACKAGE.glob(f"{room}/**/*.py")}
 
 
 def test_every_module_with_compiled_code_is_part_of_the_fingerprint() -> None:
-    compiled = {path for path in PACKAGE.rglob("*.py") if "njit(" in path.read_text(encoding="utf-8")}
+    compiled = {path for path in PACKAGE.rglob("*.py") if "@njit(" in path.read_text(encoding="utf-8")}
     assert len(compiled) > 20
     assert not compiled - covered()
 
@@ -62,3 +62,65 @@ def test_kernels_are_interpreted_only_where_none_is_compiled() -> None:
     code = "import numba; from contact_ddp_ros.base import numba_cache; numba_cache.interpret(); "
     code += "from contact_ddp_ros.robot.rotation import quaternion_to_matrix as one; print(type(one).__name__)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "function\n"
+
+
+KERNEL = """
+from threading import Barrier, Thread
+
+import numba
+
+from contact_ddp_ros.base.numba_cache import njit
+
+
+@njit(numba.float64(numba.float64), inline="never")
+def doubled(x):
+    return 2.0 * x
+
+
+@njit(numba.float64(numba.float64))
+def fourfold(x):
+    return doubled(x) * 2
+
+
+@numba.njit
+def eightfold(x):
+    return 2.0 * fourfold(x)
+
+
+print(len(doubled.overloads), len(fourfold.overloads))
+start, results = Barrier(4), []
+
+
+def call():
+    start.wait()
+    results.append(fourfold(3))
+
+
+threads = [Thread(target=call) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(results, len(fourfold.overloads), eightfold(1.0))
+try:
+    fourfold("three")
+except TypeError as error:
+    print(str(error).splitlines()[0])
+"""
+
+
+def test_a_kernel_is_compiled_at_its_first_use_by_whichever_thread_for_what_is_declared_alone(tmp_path: Path) -> None:
+    program = tmp_path / "kernel.py"
+    program.write_text(KERNEL, encoding="utf-8")
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    assert run.stdout.splitlines() == [
+        "0 0",
+        "[12.0, 12.0, 12.0, 12.0] 1 8.0",
+        "No matching definition for argument type(s) unicode_type",
+    ], run.stderr
+
+
+def test_a_program_that_calls_no_kernel_loads_none() -> None:
+    code = "import contact_ddp_ros.runs.closed_loop as _; from contact_ddp_ros.base import numba_cache; "
+    code += "all = numba_cache._kernels; print(len(all) > 100, sum(len(one.overloads) for one in all))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True 0\n"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import ContactDdpError
-from contact_ddp_ros.runs.kernels import begin_late_half
+from contact_ddp_ros.runs.kernels import begin_planner, load_control
 from contact_ddp_ros.runs.live.commands import Answer, Building, Command, Quit
 from contact_ddp_ros.runs.options import RunOptions
 
@@ -47,6 +47,7 @@ def run_loop(connection: Connection, options: RunOptions) -> None:
     from contact_ddp_ros.apps.play.session import Session
     from contact_ddp_ros.base.process import freeze_garbage
 
+    load_control()
     try:
         session = Session(options, tell)
     except ContactDdpError as error:
@@ -86,7 +87,7 @@ class LoopProcess:
         self._process.start()
         other.close()
         if numba_cache.is_empty():
-            begin_late_half()
+            begin_planner()
         self._inbox: deque[News] = deque()
         self._sending = Lock()
         self._failure = ""

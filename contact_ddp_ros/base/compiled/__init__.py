@@ -1,5 +1,1 @@
 """Machine code from C, and how Numba's loops call it: the compiler, the cache on disk, the call. Knows no robot."""
-
-from contact_ddp_ros.base import numba_cache
-
-numba_cache.use()

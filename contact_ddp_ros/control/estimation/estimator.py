@@ -8,6 +8,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.control.estimation.ground import ContactEstimate, FootHeightEstimate, GroundEstimate
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver, SwingCollisionDetector
@@ -158,9 +159,7 @@ class Estimator:
         self._stumble.update(time, position, points, knees, forces, driven, swinging, self.config)
 
 
-@nb.njit(
-    nb.types.UniTuple(FLAGS, 3)(nb.float64, READ_2D, FLAGS, FLAGS, READ, nb.float64[:, ::1], nb.float64), **COMPILED
-)
+@njit(nb.types.UniTuple(FLAGS, 3)(nb.float64, READ_2D, FLAGS, FLAGS, READ, nb.float64[:, ::1], nb.float64), **COMPILED)
 def _sort(time, points, planned, contact, since, met, settle_time):  # type: ignore[no-untyped-def]
     """Feet (n,) that show where the ground is by now, that show it, and that are in the air; `met` is updated."""
     settled, seen, swinging = np.empty_like(contact), np.empty_like(contact), np.empty_like(contact)

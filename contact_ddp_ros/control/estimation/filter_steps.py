@@ -10,6 +10,7 @@ import math
 import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, points_and_jacobians
 from contact_ddp_ros.robot.rotation import COMPILED, WRITTEN, symmetric_inverse
 from contact_ddp_ros.robot.tree import GRAVITY
@@ -69,7 +70,7 @@ SETTINGS = (
 FOOTHOLD, PLACE, RATE, SLIP, GATE, SETTLE, REST_SPEED, LEVEL, LEVEL_SLOPE = range(4, 13)
 
 
-@nb.njit(nb.void(nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
+@njit(nb.void(nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
 def skew(a, out):  # type: ignore[no-untyped-def]
     """Cross-product matrix (3, 3) of a vector (3,)."""
     out[0, 0] = out[1, 1] = out[2, 2] = 0.0
@@ -77,7 +78,7 @@ def skew(a, out):  # type: ignore[no-untyped-def]
     out[1, 0], out[2, 0], out[2, 1] = a[2], -a[1], a[0]
 
 
-@nb.njit(nb.void(nb.float64[::1], nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
+@njit(nb.void(nb.float64[::1], nb.float64[:, ::1], nb.float64[:, ::1]), **COMPILED)
 def _exponential(w, rotation, jacobian):  # type: ignore[no-untyped-def]
     """Rotation exp(w) and left Jacobian of SO(3)."""
     t2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
@@ -98,7 +99,7 @@ def _exponential(w, rotation, jacobian):  # type: ignore[no-untyped-def]
         jacobian[j, i] += b * w[k]
 
 
-@nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.float64[:, ::1], nb.int64, nb.float64, nb.boolean), **COMPILED)
+@njit(nb.void(nb.float64[:, ::1], nb.int64, nb.float64[:, ::1], nb.int64, nb.float64, nb.boolean), **COMPILED)
 def _add(covariance, into, block, source, sign, columns):  # type: ignore[no-untyped-def]
     """Add sign block C[source] to the three rows C[into]; or the transposed of that to columns."""
     for j in range(covariance.shape[0]):
@@ -114,7 +115,7 @@ def _add(covariance, into, block, source, sign, columns):  # type: ignore[no-unt
                 covariance[into + i, j] += change
 
 
-@nb.njit(
+@njit(
     nb.void(
         nb.float64[:, ::1],
         nb.float64[:, ::1],
@@ -192,7 +193,7 @@ _STATE = (nb.float64[:, ::1],) * 3 + (nb.float64[::1], nb.float64[:, ::1])
 """Types of rotation, points, biases, offsets and covariance."""
 
 
-@nb.njit(nb.float64(*_STATE, nb.float64[:, ::1], nb.float64[::1], nb.float64[:, ::1], nb.float64), **COMPILED)
+@njit(nb.float64(*_STATE, nb.float64[:, ::1], nb.float64[::1], nb.float64[:, ::1], nb.float64), **COMPILED)
 def _correct(  # type: ignore[no-untyped-def]
     rotation, points, biases, offsets, covariance, seen, innovation, noise, gate
 ):
@@ -238,7 +239,7 @@ def _correct(  # type: ignore[no-untyped-def]
     return squared
 
 
-@nb.njit(nb.float64[::1](nb.float64[:, ::1], nb.float64[::1]), **COMPILED)
+@njit(nb.float64[::1](nb.float64[:, ::1], nb.float64[::1]), **COMPILED)
 def _joint_step(jacobian, step):  # type: ignore[no-untyped-def]
     """Change (3,) of a leg's angles that moves its foot by a step (3,); damped where the leg is straight."""
     inverse = np.empty((3, 3))
@@ -246,14 +247,14 @@ def _joint_step(jacobian, step):  # type: ignore[no-untyped-def]
     return jacobian.T @ (inverse @ step)
 
 
-@nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.int64), **COMPILED)
+@njit(nb.void(nb.float64[:, ::1], nb.int64, nb.int64), **COMPILED)
 def _copy_mark(covariance, into, source):  # type: ignore[no-untyped-def]
     """Give the three entries at `into` the errors of those at `source`."""
     covariance[into : into + 3] = covariance[source : source + 3]
     covariance[:, into : into + 3] = covariance[:, source : source + 3]
 
 
-@nb.njit(nb.void(*_STATE[1:2], nb.float64[:, ::1], nb.int64, nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
+@njit(nb.void(*_STATE[1:2], nb.float64[:, ::1], nb.int64, nb.float64[::1], nb.float64[:, ::1]), **COMPILED)
 def _mark(points, covariance, foot, place, arm):  # type: ignore[no-untyped-def]
     """Put a foot's mark at a place (3,) in `odom`, as uncertain as the trunk's and as the joints' angles make it."""
     at, joints = covariance.shape[0] - 3 * (points.shape[0] - 2 - foot), JOINTS + 3 * foot
@@ -263,7 +264,7 @@ def _mark(points, covariance, foot, place, arm):  # type: ignore[no-untyped-def]
         _add(covariance, at, arm, joints, -1.0, columns)
 
 
-@nb.njit(nb.void(*_STATE, nb.int64, nb.float64[::1], nb.float64[:, ::1], *[nb.float64[::1]] * 2), **COMPILED)
+@njit(nb.void(*_STATE, nb.int64, nb.float64[::1], nb.float64[:, ::1], *[nb.float64[::1]] * 2), **COMPILED)
 def _land(  # type: ignore[no-untyped-def]
     rotation, points, biases, offsets, covariance, foot, place, arm, walks, settings
 ):
@@ -294,7 +295,7 @@ def _land(  # type: ignore[no-untyped-def]
         walks[last - 2] = 0.0
 
 
-@nb.njit(
+@njit(
     nb.void(
         *_STATE,
         nb.int64,
@@ -363,7 +364,7 @@ def _stand(  # type: ignore[no-untyped-def]
     told[1] = _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, settings[GATE])
 
 
-@nb.njit(nb.void(nb.float64, WRITTEN, nb.float64, WRITTEN, nb.float64[:, ::1], WRITTEN), **COMPILED)
+@njit(nb.void(nb.float64, WRITTEN, nb.float64, WRITTEN, nb.float64[:, ::1], WRITTEN), **COMPILED)
 def _feel(age, motion, dt, normal, means, speeds):  # type: ignore[no-untyped-def]
     """Take the velocity (3,) of a foot's lowest point at an age of its contact [s] into the softness of the ground.
 
@@ -386,7 +387,7 @@ def _feel(age, motion, dt, normal, means, speeds):  # type: ignore[no-untyped-de
     means[1] = off
 
 
-@nb.njit(nb.void(*_STATE, nb.float64[::1], nb.float64), **COMPILED)
+@njit(nb.void(*_STATE, nb.float64[::1], nb.float64), **COMPILED)
 def _rest(rotation, points, biases, offsets, covariance, angular, speed):  # type: ignore[no-untyped-def]
     """Correct by a trunk at rest: its velocity is zero, up to a `speed` [m/s], and the angular rate is the bias."""
     for at, deviation in ((VELOCITY, speed), (GYRO, _REST_RATE)):
@@ -398,7 +399,7 @@ def _rest(rotation, points, biases, offsets, covariance, angular, speed):  # typ
         _correct(rotation, points, biases, offsets, covariance, seen, innovation, noise, 1e9)
 
 
-@nb.njit(
+@njit(
     nb.void(
         *_STATE,
         nb.float64[:, ::1],

@@ -39,6 +39,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.ground import FootHeights, Ground
 from contact_ddp_ros.robot.rotation import COMPILED, FLAGS, READ, READ_2D, WRITTEN, symmetric_inverse
@@ -69,7 +70,7 @@ class ContactEstimate:
         _weigh(time, normal_forces, scheduled, settings, self.contact, self.since, self.odds)
 
 
-@nb.njit(nb.void(nb.float64, READ, FLAGS, nb.types.UniTuple(nb.float64, 3), FLAGS, WRITTEN, WRITTEN), **COMPILED)
+@njit(nb.void(nb.float64, READ, FLAGS, nb.types.UniTuple(nb.float64, 3), FLAGS, WRITTEN, WRITTEN), **COMPILED)
 def _weigh(time, normal_forces, scheduled, settings, contact, since, odds):  # type: ignore[no-untyped-def]
     """Contact, its beginning or end [s] and its odds of each foot, updated in place."""
     threshold, spread, prior = settings
@@ -116,7 +117,7 @@ class FootHeightEstimate:
         return FootHeights(tuple(standing.tolist()), tuple(landing.tolist()))
 
 
-@nb.njit(nb.void(READ_2D, FLAGS, nb.float64[:, ::1], nb.float64[:, ::1], FLAGS), **COMPILED)
+@njit(nb.void(READ_2D, FLAGS, nb.float64[:, ::1], nb.float64[:, ::1], FLAGS), **COMPILED)
 def _land(points, contact, places, strides, down):  # type: ignore[no-untyped-def]
     """Last footholds (n, 3), their distances from those before (n, 2), and the feet that stand, updated in place."""
     for foot in range(len(contact)):
@@ -198,7 +199,7 @@ class GroundEstimate:
         self.ground = Ground(height=height, slope_x=slope_x, slope_y=slope_y)
 
 
-@nb.njit(nb.boolean(READ_2D, FLAGS, FLAGS, nb.float64[:, ::1], WRITTEN), **COMPILED)
+@njit(nb.boolean(READ_2D, FLAGS, FLAGS, nb.float64[:, ::1], WRITTEN), **COMPILED)
 def _stand(points, contact, settled, standing, samples):  # type: ignore[no-untyped-def]
     """Mean places (n, 3) of the feet that stand and the samples behind them, updated in place; true if one leaves."""
     leaves = False
@@ -213,7 +214,7 @@ def _stand(points, contact, settled, standing, samples):  # type: ignore[no-unty
     return leaves
 
 
-@nb.njit(nb.types.Tuple((WRITTEN, nb.float64))(nb.float64[:, ::1], READ, *[nb.float64] * 3), **COMPILED)
+@njit(nb.types.Tuple((WRITTEN, nb.float64))(nb.float64[:, ::1], READ, *[nb.float64] * 3), **COMPILED)
 def _fitted(footholds, at, reach, error, prior):  # type: ignore[no-untyped-def]
     """(3,) height below a point and slopes of the plane through footholds (N, 3), and how far they are off it [m]."""
     n = len(footholds)

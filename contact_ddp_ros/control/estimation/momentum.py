@@ -25,6 +25,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.legs import JACOBIAN_DAMPING, JOINTS_PER_LEG, LegGeometry, points_and_jacobians
 from contact_ddp_ros.robot.model import Robot
@@ -119,7 +120,7 @@ class MomentumObserver:
         )
 
 
-@nb.njit(
+@njit(
     nb.void(
         *[nb.types.Array(nb.float64, 2, "C", readonly=True)] * 2,
         *[READ] * 3,
@@ -151,7 +152,7 @@ def _follow(inertia, coriolis, gravity, v, torques, damping, dry, step, rate, in
             integral[i] += step * residual[i]
 
 
-@nb.njit(
+@njit(
     nb.types.Tuple((nb.float64[:, ::1], nb.float64[:, ::1], nb.float64[:, :, ::1], nb.float64[::1]))(
         WRITTEN,
         WRITTEN,
@@ -259,7 +260,7 @@ class SwingCollisionDetector:
         return config.stumble_roughness if self._place is not None else 0.0
 
 
-@nb.njit(nb.int64(nb.float64, *[READ_2D] * 4, FLAGS, nb.float64, WRITTEN), **COMPILED)
+@njit(nb.int64(nb.float64, *[READ_2D] * 4, FLAGS, nb.float64, WRITTEN), **COMPILED)
 def _met(time, points, knees, forces, driven, swinging, least, since):  # type: ignore[no-untyped-def]
     """Index of a foot that something has stopped for long enough, or -1; beginnings (n_feet,) are updated in place."""
     found = -1

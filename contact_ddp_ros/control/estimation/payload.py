@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.ground import NO_PAYLOAD, Payload
 from contact_ddp_ros.robot.model import Robot
@@ -76,7 +77,7 @@ class PayloadEstimate:
         return Payload(whole * mass, x, y)
 
 
-@nb.njit(nb.void(nb.float64, *[READ] * 2, *[WRITTEN] * 2), **COMPILED)
+@njit(nb.void(nb.float64, *[READ] * 2, *[WRITTEN] * 2), **COMPILED)
 def _smooth(share, wrench, up, smoothed, mean):  # type: ignore[no-untyped-def]
     """Force upwards and moments about x and y (3,), smoothed once and twice, updated in place."""
     for k in range(3):

@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import EstimationConfig
 from contact_ddp_ros.robot.legs import JOINTS_PER_LEG
 from contact_ddp_ros.robot.rotation import COMPILED, READ, WRITTEN
@@ -65,7 +66,7 @@ class DriveInertiaEstimate:
         return min(found / least - 1.0, 1.0) * min(found, _MOST * least)  # comes in without a jump
 
 
-@nb.njit(nb.void(*[nb.float64] * 3, *[READ] * 3, *[WRITTEN] * 2, nb.float64[:, ::1], WRITTEN), **COMPILED)
+@njit(nb.void(*[nb.float64] * 3, *[READ] * 3, *[WRITTEN] * 2, nb.float64[:, ::1], WRITTEN), **COMPILED)
 def _swing(step, rate, kept, residual, velocities, odds, smoothed, clear, squares, products):  # type: ignore[no-untyped-def]
     """Smoothed velocities (n_joints,), times without contact (n_feet,) and the sums, updated in place."""
     if not 0.0 < step <= _LONGEST_STEP:

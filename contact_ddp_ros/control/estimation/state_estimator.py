@@ -19,6 +19,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.control.estimation.config import StateFilterConfig
 from contact_ddp_ros.control.estimation.momentum import MomentumObserver
 from contact_ddp_ros.control.estimation.state_filter import StateFilter
@@ -228,7 +229,7 @@ class StateEstimator:
         return RobotState(imu.time, position, orientation, velocity, rate, positions, velocities)
 
 
-@nb.njit(
+@njit(
     nb.void(nb.float64[:, :], nb.float64[:, :], nb.float64[:], nb.float64, nb.float64, nb.float64, nb.float64[::1]),
     **COMPILED,
 )
@@ -243,7 +244,7 @@ def _weigh(forces, driven, normal, weight, share, spread, weights):  # type: ign
         weights[foot] = 1.0 / (1.0 + math.exp(min(max(-odds, -50.0), 50.0)))
 
 
-@nb.njit(nb.types.UniTuple(WRITTEN, 4)(*[nb.float64[:, ::1]] * 3, WRITTEN, READ), **COMPILED)
+@njit(nb.types.UniTuple(WRITTEN, 4)(*[nb.float64[:, ::1]] * 3, WRITTEN, READ), **COMPILED)
 def _trunk(rotation, points, biases, shift, rate):  # type: ignore[no-untyped-def]
     """Position, quaternion, velocity and angular rate of the trunk from a filter's arrays and a measured rate."""
     return (
@@ -254,7 +255,7 @@ def _trunk(rotation, points, biases, shift, rate):  # type: ignore[no-untyped-de
     )
 
 
-@nb.njit(nb.boolean(READ, READ), **COMPILED)
+@njit(nb.boolean(READ, READ), **COMPILED)
 def _is_still(rate, force):  # type: ignore[no-untyped-def]
     """True if the trunk does not turn [rad/s] and no force but gravity acts [m/s^2]."""
     still = abs(math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2) - GRAVITY) < _REST_FORCE

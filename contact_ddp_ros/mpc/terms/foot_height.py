@@ -3,15 +3,15 @@ r"""Heights of the feet in the air above their grounds: ½‖height − height_r
 The weight of a foot on the ground is zero.
 """
 
-import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import quadratic
 
 
-@nb.njit(ENTRY, **COMPILED)
+@njit(ENTRY, **COMPILED)
 def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     return quadratic(scale * row[place.row + n + i], z - row[place.row + i])
 

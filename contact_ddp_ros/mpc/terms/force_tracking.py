@@ -1,15 +1,15 @@
 r"""Contact force tracking ½‖λ − λ_ref‖²_S of the feet on the ground, a cost rate."""
 
-import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.layout import Sizes
 from contact_ddp_ros.mpc.terms.term import COMPILED, FORCE, FORCE_HESSIAN, Argument, Array, Block, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import quadratic
 
 
-@nb.njit(FORCE, **COMPILED)
+@njit(FORCE, **COMPILED)
 def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, gradient, first):
     reference = place.row + foot * n_a
     for a in range(n_a):
@@ -19,7 +19,7 @@ def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, pena
     return cost
 
 
-@nb.njit(FORCE_HESSIAN, **COMPILED)
+@njit(FORCE_HESSIAN, **COMPILED)
 def _hessian(place, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, hessian, first):
     weight = place.row + (n_f + foot) * n_a
     for a in range(n_a):

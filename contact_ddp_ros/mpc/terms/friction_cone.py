@@ -19,6 +19,7 @@ import numba as nb
 import numpy as np
 from numba import types
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.config import PYRAMID
 from contact_ddp_ros.mpc.contact_geometry import VECTOR_3, in_space, normal_of, tangent_of
 from contact_ddp_ros.mpc.horizon import GaitHorizon
@@ -44,20 +45,18 @@ TIP = 0.05
 """η of the second-order cone over F."""
 
 
-@nb.njit(nb.boolean(VECTOR, nb.int64, nb.int64), cache=True, inline="always")
+@njit(nb.boolean(VECTOR, nb.int64, nb.int64), inline="always")
 def _is_second_order(parameters, own, n_a):
     """True if the second inequality is the whole cone; own parameters begin at `own`."""
     return n_a == 3 and parameters[own + IS_PYRAMID] == 0.0
 
 
-@nb.njit(nb.int64(VECTOR, nb.int64, nb.int64), cache=True, inline="always")
+@njit(nb.int64(VECTOR, nb.int64, nb.int64), inline="always")
 def _count(parameters, own, n_a):
     return 2 if _is_second_order(parameters, own, n_a) else 2 * n_a - 1
 
 
-@nb.njit(
-    _SIDE(VECTOR, nb.int64, nb.int64, nb.int64, VECTOR_3, VECTOR_3), cache=True, inline="always", error_model="numpy"
-)
+@njit(_SIDE(VECTOR, nb.int64, nb.int64, nb.int64, VECTOR_3, VECTOR_3), inline="always", error_model="numpy")
 def _side(parameters, own, n_a, i, n, force):
     """Inequality i and its gradient by λ, before it is scaled."""
     normal = n[0] * force[0] + n[1] * force[1] + n[2] * force[2]
@@ -77,7 +76,7 @@ def _side(parameters, own, n_a, i, n, force):
     return edge * normal + sign * (x * force[0] + y * force[1] + z * force[2]), gradient
 
 
-@nb.njit(FORCE, **COMPILED)
+@njit(FORCE, **COMPILED)
 def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, gradient, first):
     own, dual = place.parameters, place.dual + 2 * foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]
@@ -94,7 +93,7 @@ def _derivatives(place, cost, foot, n_f, n_a, row, parameters, multipliers, pena
     return cost
 
 
-@nb.njit(FORCE_LIMITS, **COMPILED)
+@njit(FORCE_LIMITS, **COMPILED)
 def _limits(place, foot, n_f, n_a, row, parameters, nu, begin, residual):
     own, first = place.parameters, place.residual + foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]
@@ -107,7 +106,7 @@ def _limits(place, foot, n_f, n_a, row, parameters, nu, begin, residual):
     return violation
 
 
-@nb.njit(FORCE_HESSIAN, **COMPILED)
+@njit(FORCE_HESSIAN, **COMPILED)
 def _hessian(place, foot, n_f, n_a, row, parameters, multipliers, penalty, nu, begin, hessian, first):
     own, dual = place.parameters, place.dual + 2 * foot * (2 * n_a - 1)
     inverse_scale = 1.0 / parameters[own + SCALE]

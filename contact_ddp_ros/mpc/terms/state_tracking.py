@@ -1,14 +1,14 @@
 r"""State tracking ½‖x − x_ref‖²_Q: h times that in a time step of length h, once at a switch and at the end."""
 
-import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.horizon import GaitHorizon
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, Argument, Array, Block, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import quadratic
 
 
-@nb.njit(ENTRY, **COMPILED)
+@njit(ENTRY, **COMPILED)
 def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     return quadratic(scale * row[place.row + n + i], z - row[place.row + i])
 

@@ -22,7 +22,7 @@ from contact_ddp_ros.ocp.protocol import MATRIX, VECTOR
 
 Array = NDArray[np.float64]
 
-COMPILED: Final[Mapping[str, Any]] = {"cache": True, "forceinline": True, "error_model": "numpy"}
+COMPILED: Final[Mapping[str, Any]] = {"forceinline": True, "error_model": "numpy"}
 """Options with which the functions of a term are compiled."""
 
 

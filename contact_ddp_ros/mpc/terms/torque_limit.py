@@ -1,12 +1,11 @@
 r"""Torque limits |u| ≤ u_max as inequalities 1 ± u/u_max ≥ 0, by relaxed barriers ε B_δ a cost rate."""
 
-import numba as nb
-
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, Block, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import inequality
 
 
-@nb.njit(ENTRY, **COMPILED)
+@njit(ENTRY, **COMPILED)
 def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     limit = parameters[place.parameters + i]
     ratio = z / limit
@@ -17,7 +16,7 @@ def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     return scale * (lower + upper), scale * slope, scale * bend
 
 
-@nb.njit(ENTRY_LIMITS, **COMPILED)
+@njit(ENTRY_LIMITS, **COMPILED)
 def _limits(place, i, z, n, parameters, residual):
     ratio = z / parameters[place.parameters + i]
     residual[place.residual + 2 * i] = 1.0 + ratio

@@ -1,17 +1,16 @@
 r"""Touchdown of the feet that land as augmented Lagrangian y c + ½ σ c² of their height c above the ground, once."""
 
-import numba as nb
-
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import SIGMA, augmented_lagrangian
 
 
-@nb.njit(ENTRY, **COMPILED)
+@njit(ENTRY, **COMPILED)
 def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     return augmented_lagrangian(z, multipliers[place.dual + i], penalty[SIGMA])
 
 
-@nb.njit(ENTRY_LIMITS, **COMPILED)
+@njit(ENTRY_LIMITS, **COMPILED)
 def _limits(place, i, z, n, parameters, residual):
     residual[place.residual + i] = z
     return 0.0

@@ -4,21 +4,21 @@ The inelastic impact brings a foot to rest that rises as well as one that comes 
 normal force of a foot, h how long the impulse takes. Along the ground nothing is asked: on impact a foot may slide.
 """
 
-import numba as nb
 import numpy as np
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.mpc.terms.term import COMPILED, ENTRY, ENTRY_LIMITS, Argument, Block, PackagedTerm
 from contact_ddp_ros.ocp.multipliers import inequality
 
 
-@nb.njit(ENTRY, **COMPILED)
+@njit(ENTRY, **COMPILED)
 def _derivatives(place, scale, i, z, n, row, parameters, multipliers, penalty):
     inverse_scale = 1.0 / parameters[place.parameters]
     value, slope, bend = inequality(z * inverse_scale, multipliers, place.dual + 2 * i, penalty)
     return scale * value, scale * inverse_scale * slope, scale * inverse_scale * inverse_scale * bend
 
 
-@nb.njit(ENTRY_LIMITS, **COMPILED)
+@njit(ENTRY_LIMITS, **COMPILED)
 def _limits(place, i, z, n, parameters, residual):
     residual[place.residual + i] = z / parameters[place.parameters]
     return max(0.0, -residual[place.residual + i])

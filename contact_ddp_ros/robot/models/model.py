@@ -16,6 +16,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.ground import Ground, LocalGround
 from contact_ddp_ros.robot.model import Robot
@@ -86,7 +87,7 @@ def _turn_states(rows: Array, angle: float) -> Array:
     return rows
 
 
-@nb.njit(nb.void(nb.float64[:, ::1], nb.int64, nb.float64), **COMPILED)
+@njit(nb.void(nb.float64[:, ::1], nb.int64, nb.float64), **COMPILED)
 def _turn(rows, column, angle):  # type: ignore[no-untyped-def]
     """Turn the axes of components `column` and the next of rows (N, m) by an angle [rad], in place."""
     cos, sin = math.cos(angle), math.sin(angle)

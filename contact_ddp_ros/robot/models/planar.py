@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.attitude import Chart
 from contact_ddp_ros.robot.joints import BASE_JOINTS, joint_index
 from contact_ddp_ros.robot.model import Robot
@@ -295,7 +296,7 @@ class PlanarModel:
         return _joint_targets(x, u, self.pairs, self.robot.n_joints)
 
 
-@nb.njit(WRITTEN(READ, READ, READ, READ, READ, READ, nb.int64[:, ::1]), **COMPILED)
+@njit(WRITTEN(READ, READ, READ, READ, READ, READ, nb.int64[:, ::1]), **COMPILED)
 def _planar_state(
     position: Array,
     orientation: Array,
@@ -326,7 +327,7 @@ def _planar_state(
     return x
 
 
-@nb.njit(nb.types.UniTuple(WRITTEN, 3)(READ, READ, nb.int64[:, ::1], nb.int64), **COMPILED)
+@njit(nb.types.UniTuple(WRITTEN, 3)(READ, READ, nb.int64[:, ::1], nb.int64), **COMPILED)
 def _joint_targets(x, u, pairs, size):  # type: ignore[no-untyped-def]
     positions, velocities, torques = np.zeros(size), np.zeros(size), np.zeros(size)
     n, n_pairs = len(x) // 2, len(pairs)

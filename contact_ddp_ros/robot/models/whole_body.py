@@ -12,10 +12,10 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from contact_ddp_ros.base.numba_cache import njit
 from contact_ddp_ros.robot.attitude import ANGLES, Chart, change_derivative, changed, chart_for, in_chart
 from contact_ddp_ros.robot.joints import BASE_JOINTS, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
 from contact_ddp_ros.robot.model import Robot
@@ -127,7 +127,7 @@ class WholeBodyModel:
         return x[BASE:n].copy(), x[n + BASE :].copy(), u.copy()
 
 
-@nb.njit(WRITTEN(*[READ] * 6), **COMPILED)
+@njit(WRITTEN(*[READ] * 6), **COMPILED)
 def _yaw_pitch_roll(position, orientation, linear, angular, joints, joint_rates):  # type: ignore[no-untyped-def]
     """(2n,) coordinates and rates in the chart of yaw, pitch and roll of the parts of a state."""
     n = BASE + len(joints)
