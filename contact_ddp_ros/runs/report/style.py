@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from contact_ddp_ros.base.files import written_whole
@@ -63,7 +64,7 @@ def figure(path: Path, width: float, height: float, title: str = "") -> Iterator
     One in which nothing was drawn is not written, and an older file of its name is taken away.
     """
     with mpl.rc_context(cast(Any, _STYLE)):
-        drawn = Figure(figsize=(width, height), layout="constrained")
+        drawn = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
         if title:
             drawn.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         yield drawn
@@ -72,7 +73,16 @@ def figure(path: Path, width: float, height: float, title: str = "") -> Iterator
             return
         explain(drawn)
         with written_whole(path) as temporary:
-            drawn.savefig(temporary, dpi=DOTS_PER_INCH)
+            _write(drawn, temporary)
+
+
+def _write(drawn: Figure, path: Path) -> None:
+    """Lay the figure out and draw it once each, which `savefig` does twice."""
+    canvas, layout = FigureCanvasAgg(drawn), drawn.get_layout_engine()
+    if layout is not None:
+        layout.execute(drawn)
+    drawn.set_layout_engine("none")
+    canvas.print_png(path)
 
 
 def explained(drawn: Artist, meaning: str) -> None:
