@@ -46,7 +46,8 @@ def installed(checkout: Path) -> list[set[str]]:
     log = checkout / ".venv" / "bin" / "log"
     lines = log.read_text().splitlines() if log.exists() else []
     log.unlink(missing_ok=True)
-    return [{Path(word).name for word in line.split() if word.endswith(".txt")} for line in lines]
+    calls = [line.split() for line in lines if "install" in line.split()]
+    return [{Path(word).name for word in words if word.endswith(".txt")} for words in calls]
 
 
 def test_lines_of_a_long_step_are_told_once_where_there_is_no_terminal(checkout: Path) -> None:
