@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from contact_ddp_ros.robot.models.model import Model
 
 STEPS = ("interpreter", "other packages", "own code", "robot", "kernels", "planner", "first plan")
-"""Python itself; imports of NumPy, Numba, CasADi and so on; imports of this package, in which Numba compiles or loads;
-the URDF; CasADi's graphs and the C compiler, or loading their result; the planner's own tables; the first, cold
-solve."""
+"""Python itself; imports of NumPy, Numba, CasADi and so on; imports of this package; the URDF; CasADi's graphs and the
+C compiler, or loading their result; the planner's own tables; the first plan, for which Numba compiles or loads."""
 
 _BORN = "CONTACT_DDP_BENCH_BORN"
 """When the parent started the process, on the machine's monotonic clock [s]."""
@@ -43,13 +42,13 @@ class StartupTimes:
 
     @property
     def ready(self) -> float:
-        """Elapsed until the planner could plan [s]."""
-        return sum(self.elapsed[step] for step in STEPS[:-1])
+        """Elapsed until the planner has planned once [s]."""
+        return sum(self.elapsed[step] for step in STEPS)
 
     @property
     def ready_processor(self) -> float:
         """Of the processor until then [s]."""
-        return sum(self.processor[step] for step in STEPS[:-1])
+        return sum(self.processor[step] for step in STEPS)
 
 
 def cold() -> StartupTimes:

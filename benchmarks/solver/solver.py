@@ -230,7 +230,7 @@ def _measure_startup(task: Task) -> tuple[Any, list[Metric]]:
         cold = startup.cold()
         results["cold"] = cold
         found.append(Metric("cold start until ready", cold.ready, TARGET_COLD, beside(cold.ready_processor), "s"))
-        for name, step in (("CasADi graphs and C compiler", "kernels"), ("Numba", "own code")):
+        for name, step in (("CasADi graphs and C compiler", "kernels"), ("Numba", "first plan")):
             found.append(Metric(f"    {name}", cold.elapsed[step], None, beside(cold.processor[step]), "s"))
     task.progress(1.0)
     return results, found
