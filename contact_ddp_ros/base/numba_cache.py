@@ -101,17 +101,17 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
                 self.disable_compile()
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        """What a call without a fitting signature calls next."""
+        """Callable for a call from Python before the first load: this kernel, loaded."""
         self.load()
         return self
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """How another compiled function calls it."""
+        """Typing template for a call from another compiled function."""
         self.load()
         return super().get_call_template(args, kws)
 
     def get_compile_result(self, sig: Any) -> Any:
-        """What has been compiled for a signature."""
+        """Compilation result for a signature."""
         self.load()
         return super().get_compile_result(sig)
 

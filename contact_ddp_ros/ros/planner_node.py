@@ -17,6 +17,7 @@ from geometry_msgs.msg import Pose, Twist
 from rclpy.duration import Duration
 from rclpy.node import Node
 
+from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.base.process import settle
 from contact_ddp_ros.mpc.gait_kernels import GaitCompiler
@@ -75,6 +76,7 @@ class PlannerNode:
         self._gaits = GaitCompiler(config.node.urdf, self._planner.model, config)
         self._awaited: PlannerNodeConfig | None = None
         self._planner.warm_up(self._robot.standing_state())
+        numba_cache.load("robot")
         node.get_logger().info(f"planner ready after {clock.monotonic() - began:.1f} s, variant {config.variant}")
         self._lockstep = config.node.lockstep
         self._timebase = Timebase()

@@ -279,10 +279,10 @@ def stored_gait(name: str, content: bytes) -> Path:
     """
     folder = new_folder("gait", None).absolute()
     file = folder / Path(name).name
-    file.write_bytes(content)
     try:
+        file.write_bytes(content)
         load_gait(str(file))
-    except ParameterError:
+    except (OSError, ParameterError):
         rmtree(folder)
         raise
     return file
