@@ -14,12 +14,14 @@ wheel that was installed beside a checkout, compile nothing again.
 What is compiled for longer than a moment is logged.
 """
 
+import gc
 import hashlib
 import logging
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ from numba.core import event, typeinfer
 from numba.core.caching import UserProvidedCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.extending import overload
+from numba.np import arrayobj
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,6 +43,10 @@ _PACKAGE = Path(__file__).parents[1]
 
 _LOCATORS = ("UserProvided", "InTree", "UserWide", "IPython", "Zip")
 """Numba's own places, in its order, for functions that are none of this package's."""
+
+
+_COLLECTION = 100_000, 20, 20
+"""Thresholds of the garbage collector while kernels are loaded: compilation allocates a lot that lives on."""
 
 
 class PackageCacheLocator(UserProvidedCacheLocator):
@@ -94,7 +102,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """Load it for its signatures, the only ones that it will ever have."""
         with global_compiler_lock:
             if self.declared:
-                with typeinfer.register_dispatcher(self):
+                with _rare_collection(), typeinfer.register_dispatcher(self):
                     for signature in self.declared:
                         self.compile(signature)
                 self.declared = ()
@@ -116,6 +124,28 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return super().get_compile_result(sig)
 
 
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    kept = gc.get_threshold()
+    gc.set_threshold(*_COLLECTION)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*kept)
+
+
+def _unequal_shapes(source: Any, target: Any) -> None:
+    """Error of an array that is assigned to a slice of another shape."""
+
+
+@overload(_unequal_shapes)  # type: ignore[untyped-decorator]
+def _raise_unequal_shapes(source: Any, target: Any) -> Any:
+    def said(source: Any, target: Any) -> None:
+        raise ValueError("cannot assign slice from input of different size")
+
+    return said
+
+
 _kernels: list[Kernel] = []
 
 
@@ -128,8 +158,10 @@ def njit(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any
     def declare(function: Callable[..., Any]) -> Any:
         use()
         if numba.config.DISABLE_JIT or not signatures:
-            return numba.njit(function, **options)
-        kernel = Kernel(function, targetoptions={"nopython": True, "boundscheck": None, **options})
+            return numba.njit(function, no_cfunc_wrapper=True, **options)
+        kernel = Kernel(
+            function, targetoptions={"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
+        )
         kernel.declared = signatures
         kernel.enable_caching()
         _kernels.append(kernel)
@@ -173,6 +205,8 @@ def use() -> Path:
     folder = base / fingerprint.hexdigest()[:16]
     numba.config.CACHE_DIR = str(folder)
     event.register("numba:compile", CompilationLog())
+    # Numba's own error prints both shapes, and takes its string functions into every kernel that assigns slices.
+    arrayobj.raise_with_shape_context = _unequal_shapes
     if not numba.config.CACHE_LOCATOR_CLASSES:
         ours = f"{PackageCacheLocator.__module__}.{PackageCacheLocator.__name__}"
         numba.config.CACHE_LOCATOR_CLASSES = ",".join((ours, *(f"{one}CacheLocator" for one in _LOCATORS)))
