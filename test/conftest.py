@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from contact_ddp_ros.base import numba_cache
 from contact_ddp_ros.base.errors import LinkError
 from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
+from contact_ddp_ros.runs import kernels
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -130,6 +131,9 @@ def is_left_out(place: Path) -> bool:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Compile every kernel where that is all that is to be done, so that the processes of a run do not do it each."""
     if session.config.option.collectonly:
+        planner = kernels.begin_planner()
+        kernels.load_control()
+        planner.join()
         numba_cache.load(*numba_cache.ROOMS)
 
 

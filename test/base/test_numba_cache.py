@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 import contact_ddp_ros
@@ -62,6 +63,18 @@ def test_kernels_are_interpreted_only_where_none_is_compiled() -> None:
     code = "import numba; from contact_ddp_ros.base import numba_cache; numba_cache.interpret(); "
     code += "from contact_ddp_ros.robot.rotation import quaternion_to_matrix as one; print(type(one).__name__)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "function\n"
+
+
+def test_an_array_of_another_shape_is_not_assigned_to_a_slice() -> None:
+    @numba_cache.njit()
+    def assign(into, array):  # type: ignore[no-untyped-def]
+        into[1:] = array
+
+    numbers = np.zeros(4)
+    assign(numbers, np.arange(3.0))
+    assert numbers.tolist() == [0.0, 0.0, 1.0, 2.0]
+    with pytest.raises(ValueError, match="cannot assign slice from input of different size"):
+        assign(numbers, np.ones(2))
 
 
 KERNEL = """
