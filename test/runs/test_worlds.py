@@ -10,9 +10,9 @@ from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import ESTIMATED, TRUE, RunOptions
 from contact_ddp_ros.runs.recording import Recording
 
-DURATION = 5.5
-NOISE = {"simulator.noise.joint_velocities": 0.1}
-"""Without any, left and right stay equal for ever."""
+DURATION = 4.3
+COMMON = {"simulator.noise.joint_velocities": 0.1, "controller.stand.ramp_time": 0.3}
+"""Without any noise, left and right stay equal for ever."""
 
 
 LATE = {
@@ -23,7 +23,7 @@ LATE = {
 
 
 def bounded(terrain: str = "flat", state: str = ESTIMATED, **overrides: object) -> tuple[ClosedLoop, Recording]:
-    values = {**NOISE, **{name.replace("__", "."): value for name, value in overrides.items()}}
+    values = {**COMMON, **{name.replace("__", "."): value for name, value in overrides.items()}}
     loop = ClosedLoop(RunOptions(duration=DURATION, terrain=terrain, state=state, overrides=values))
     return loop, loop.run()
 
@@ -34,11 +34,11 @@ def fell(recording: Recording) -> str:
 
 def mean_velocity(recording: Recording) -> np.ndarray:
     time, position = recording.ticks["time"], recording.actual("position")
-    late = time > 3.5
+    late = time > 2.3
     return (position[late][-1] - position[late][0]) / (time[late][-1] - time[late][0])
 
 
-@pytest.mark.parametrize("terrain", ["slope:-10", "slope:10,90", "step:1.1,-0.03"])
+@pytest.mark.parametrize("terrain", ["slope:-10", "step:1.1,-0.03"])
 def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> None:
     _, recording = bounded(terrain)
     assert not fell(recording)
@@ -46,13 +46,12 @@ def test_the_robot_bounds_over_ground_that_it_was_not_told_of(terrain: str) -> N
     assert recording.fall is None, "heights count from the ground below"
 
 
-@pytest.mark.parametrize(("gait", "terrain"), [("bound", "step:1.05,0.08"), ("trot", "stairs:0.06,4,0.25")])
-def test_edges_that_stop_a_foot_are_climbed(gait: str, terrain: str) -> None:
-    _, recording = bounded(terrain, planner__gait__name=gait)
+def test_edges_that_stop_a_foot_are_climbed() -> None:
+    _, recording = bounded("stairs:0.06,4,0.25", planner__gait__name="trot")
     assert not fell(recording)
     assert mean_velocity(recording)[0] > 0.35, "while it climbs"
     height = recording.actual("position")[:, 2]
-    assert height[-180:].mean() > 0.05 + height[820:1000].mean(), "over a cycle"
+    assert height[-180:].mean() > 0.05 + height[220:400].mean(), "over a cycle"
 
 
 def test_where_feet_sink_the_estimated_height_stays() -> None:
@@ -61,7 +60,7 @@ def test_where_feet_sink_the_estimated_height_stays() -> None:
     assert not fell(recording)
     assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.02)
     rise = (recording.ticks["position"] - recording.actual("position"))[:, 2]
-    assert abs(rise[-1] - rise[500]) < 0.025
+    assert abs(rise[-1] - rise[-1750]) < 0.025
 
 
 def test_an_edge_is_climbed_for_having_been_met() -> None:
@@ -77,23 +76,29 @@ def test_it_is_the_feeling_that_does_it() -> None:
 
 
 def test_the_slope_is_felt_and_planned_for() -> None:
-    loop, recording = bounded("slope:6,30")
+    loop, recording = bounded("slope:10,60")
     assert not fell(recording)
+    assert mean_velocity(recording)[0] == pytest.approx(0.5, abs=0.025)
     ground = loop.controller.felt.ground
     assert ground is not None
-    slope = np.tan(np.radians(6.0))
-    assert ground.slope_x == pytest.approx(slope * np.cos(np.radians(30.0)), abs=0.02)
-    assert ground.slope_y == pytest.approx(slope * np.sin(np.radians(30.0)), abs=0.03)
+    slope = np.tan(np.radians(10.0))
+    assert ground.slope_x == pytest.approx(slope * np.cos(np.radians(60.0)), abs=0.02)
+    assert ground.slope_y == pytest.approx(slope * np.sin(np.radians(60.0)), abs=0.03)
+
+
+TILTED = {"simulator__imu__roll": 0.03, "simulator__imu__pitch": -0.07}
+LOADED = {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06}
+DELAYED = {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01}
+WEAK = {"simulator__torque_scale": 0.55}
 
 
 @pytest.mark.parametrize(
     "trouble",
     [
-        {"simulator__imu__roll": 0.03, "simulator__imu__pitch": -0.07},
-        {"simulator__delay__state": 0.01, "simulator__delay__command": 0.01, "controller__move__command_delay": 0.01},
+        {**TILTED, **LOADED},
+        {**DELAYED, "controller__move__command_delay": 0.01},
         {"state": TRUE, "simulator__delay__torque": 0.01, "controller__move__command_delay": 0.01},
-        {"simulator__payload__mass": 2.0, "simulator__payload__y": 0.06},
-        {"simulator__torque_scale": 0.55},  # what weak torques leave behind is no edge
+        WEAK,  # what weak torques leave behind is no edge
         {**LATE, "planner__gait__name": "pace"},  # nor is a leg that late torque shakes
     ],
 )
@@ -106,11 +111,11 @@ def test_errors_delays_and_loads_are_borne(trouble: dict[str, Any]) -> None:
 
 
 def test_contact_is_felt_as_the_simulator_has_it() -> None:
-    loop = ClosedLoop(RunOptions(duration=60.0, overrides=NOISE))
+    loop = ClosedLoop(RunOptions(duration=60.0, overrides=COMMON))
     felt, true = [], []
-    while loop.plant.time < 4.0:
+    while loop.plant.time < 2.8:
         loop.tick()
-        if loop.plant.time > 2.5:
+        if loop.plant.time > 1.3:
             felt.append(loop.controller.estimator.contacts.contact.copy())
             true.append(loop.plant.truth().contact_forces[:, 2] > 5.0)
     wrong = np.array(felt) != np.array(true)
