@@ -29,7 +29,7 @@ COMMANDS = st.builds(TrunkCommand, AXIS, AXIS, st.floats(-20.0, 20.0))
 
 def settled(command: TrunkCommand, limits: MotionLimits = LIMITS) -> tuple[TrunkCommand, CommandGovernor]:
     governor = CommandGovernor()
-    for k in range(1000):
+    for k in range(500):
         motion = governor.follow(command, 0.01 * k, limits, CONFIG)
     return motion, governor
 

@@ -16,6 +16,7 @@ from test.ocp.pendulum import pendulum
 X0 = np.array([0.2, 0.0])
 PROBLEM = pendulum()
 N = PROBLEM.n_nodes
+STILL = Guess.open_loop(X0, np.zeros((N, 1)))
 
 
 def python_step(data, k, x, u, x_next, aux, residual):
@@ -48,9 +49,7 @@ def of_second(data, k, x, u, aux, vx, hxx, hux, huu):
 
 
 def solve(problem=PROBLEM, x0=X0, guess=None, **arguments):
-    return DdpSolver().solve(
-        problem, x0, Guess.open_loop(X0, np.zeros((N, 1))) if guess is None else guess, **arguments
-    )
+    return DdpSolver().solve(problem, x0, STILL if guess is None else guess, **arguments)
 
 
 @pytest.mark.parametrize("name", ["step", "first", "second"])
@@ -121,6 +120,11 @@ def test_parameters_that_are_no_numbers_are_refused(name):
         ({"guess": Guess.open_loop(X0, np.zeros((N, 2)))}, r"guess.us has shape \(60, 2\); needed: \(60, 1\)"),
         ({"guess": Guess.open_loop(X0, np.zeros((N - 1, 1)))}, r"guess.xs has shape \(60, 2\); needed: \(61, 2\)"),
         ({"guess": Guess.open_loop(X0, np.full((N, 1), np.inf))}, r"guess.us holds .*us\[0, 0\] \(node 0\) is not"),
+        ({"guess": replace(STILL, gains=np.zeros((N, 2, 1)))}, r"guess.gains has shape \(60, 2, 1\); needed"),
+        ({"guess": replace(STILL, gains=np.full((N, 1, 2), np.nan))}, r"guess.gains holds .*\(node 0\) is not"),
+        ({"guess": replace(STILL, xs=np.full((N + 1, 2), np.inf))}, r"guess.xs holds .*\(node 0\) is not"),
+        ({"multipliers": np.full((N + 1, 1), np.nan)}, "multipliers holds"),
+        ({"penalty": [1.0, np.nan, 0.0]}, "penalty holds"),
         ({"multipliers": np.zeros(N + 1)}, r"multipliers has shape \(61,\); needed: \(61, 1\)"),
         ({"penalty": [1.0, 0.1]}, r"penalty has shape \(2,\); needed: \(3,\)"),
         ({"problem": "pendulum"}, "the problem is of type str; needed: a Problem"),
@@ -155,9 +159,8 @@ def test_numbers_in_another_memory_are_taken_over():
 
 
 def test_a_problem_brings_the_penalty_of_its_solves():
-    guess = Guess.open_loop(X0, np.zeros((N, 1)))
     problem = replace(PROBLEM, penalty=(5.0, 0.2, 0.3))
     assert np.array_equal(solve(problem).us, solve(PROBLEM).us), "the pendulum has no constraint"
     with pytest.raises(SolverError, match="penalty"):
         solve(replace(PROBLEM, penalty=(1.0, np.nan, 0.0)))
-    assert solve_constrained(DdpSolver(), problem, X0, guess).passes[0].penalty[0] == 1e3
+    assert solve_constrained(DdpSolver(), problem, X0, STILL).passes[0].penalty[0] == 1e3

@@ -258,15 +258,6 @@ def test_diverged_where_a_node_of_the_guess_leaves_the_finite_numbers():
     assert solution.iterations == () and solution.gap == np.inf
 
 
-@pytest.mark.parametrize("name", ["xs", "us"])
-def test_a_guess_that_is_not_finite_is_refused(name):
-    problem = pendulum()
-    guess = swing_up(problem)
-    getattr(guess, name)[7] = np.nan
-    with pytest.raises(SolverError, match=rf"guess\.{name}.*not finite"):
-        DdpSolver(MULTIPLE).solve(problem, X0, guess)
-
-
 def test_an_unknown_shooting_is_refused():
     with pytest.raises(SolverError, match=r"shooting 'double'.*single, multiple"):
         SolverOptions(shooting="double")

@@ -143,65 +143,6 @@ def test_every_reason_explains_itself():
     assert all(len(reason.value) > 10 for reason in Termination)
 
 
-@pytest.mark.parametrize("name", ["xs", "us", "gains"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_guess_that_is_not_finite_is_refused(name, value):
-    problem = pendulum()
-    guess = zero_guess(problem)
-    array = getattr(guess, name).copy()
-    array.flat[5] = value
-    node = np.unravel_index(5, array.shape)[0]
-    with pytest.raises(SolverError, match=rf"guess\.{name} .*not finite.* \(node {node}\)"):
-        DdpSolver().solve(problem, X0, replace(guess, **{name: array}))
-
-
-def test_an_initial_state_that_is_not_finite_is_refused():
-    problem = pendulum()
-    with pytest.raises(SolverError, match="not finite"):
-        DdpSolver().solve(problem, np.array([np.nan, 0.0]), zero_guess(problem))
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [("xs", (60, 2)), ("xs", (61, 3)), ("us", (61, 1)), ("us", (60, 2)), ("us", (60,)), ("gains", (60, 2, 1))],
-)
-def test_a_guess_of_another_shape_is_refused(name, shape):
-    problem = pendulum()
-    with pytest.raises(SolverError, match=rf"guess\.{name}.*needed"):
-        DdpSolver().solve(problem, X0, replace(zero_guess(problem), **{name: np.zeros(shape)}))
-
-
-def test_an_initial_state_of_another_shape_is_refused():
-    problem = pendulum()
-    with pytest.raises(SolverError, match="x0"):
-        DdpSolver().solve(problem, np.zeros(3), zero_guess(problem))
-
-
-@pytest.mark.parametrize(
-    ("name", "array"),
-    [
-        ("multipliers", np.zeros((60, 1))),
-        ("multipliers", np.zeros((61, 2))),
-        ("multipliers", np.full((61, 1), np.nan)),
-        ("penalty", np.zeros(2)),
-        ("penalty", np.array([1.0, np.nan, 0.0])),
-    ],
-)
-def test_multipliers_and_penalty_are_checked(name, array):
-    """Compiled code reads them without looking at their bounds."""
-    problem = pendulum()
-    with pytest.raises(SolverError, match=name):
-        DdpSolver().solve(problem, X0, zero_guess(problem), **{name: array})
-
-
-def test_whole_numbers_and_strided_arrays_serve_as_a_guess():
-    problem = pendulum()
-    whole = DdpSolver().solve(problem, np.array([1, 0]), Guess.open_loop(np.array([1, 0]), np.ones((60, 1), dtype=int)))
-    strided = np.ones((120, 1))[::2]
-    real = DdpSolver().solve(problem, np.array([1.0, 0.0]), Guess.open_loop(np.array([1.0, 0.0]), strided))
-    assert (whole.us == real.us).all()
-
-
 def test_an_unknown_variant_is_refused():
     with pytest.raises(SolverError, match=r"'newton'.*ddp"):
         SolverOptions(variant="newton")

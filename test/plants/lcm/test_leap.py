@@ -26,7 +26,7 @@ from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 
 TICK = 0.002
-HANDOVER = 3.0
+HANDOVER = 2.0
 INITIAL = np.array([-0.6, -1.0, 2.7, 0.6, -1.0, 2.7] * 2)
 MEMBERS = ("q_des", "qd_des", "tau_ff", "kp", "kd")
 CONFIG = ControllerConfig()
@@ -108,11 +108,11 @@ def test_a_stand_during_the_initial_pose_does_not_leap_at_the_handover(library: 
     assert loop.controller.request(ControlMode.STAND).accepted, "nobody says that it is not executed"
     loop.run(HANDOVER - 2.0 * TICK)
     loop.heights, loop.torques = [], []
-    loop.run(HANDOVER + 2.0)
+    loop.run(HANDOVER + 1.0)
     assert max(loop.heights) < 0.1, "it lies"
     assert max(loop.torques) < 2.0, "and damps"
     loop.controller.request(ControlMode.DAMP)
-    loop.run(HANDOVER + 2.1)
+    loop.run(HANDOVER + 1.1)
     loop.controller.request(ControlMode.STAND)
     loop.run(lambda: loop.controller.standing)
     assert ROBOT.standing_height() - 0.02 < loop.heights[-1] <= max(loop.heights) < ROBOT.standing_height() + 0.02
@@ -145,7 +145,7 @@ def test_targets_that_are_not_executed_any_more_are_a_fault_within_50_ms(library
     assert loop.controller.fault is not None
     assert loop.controller.fault.violation is ViolationKind.NOT_EXECUTED
     setattr(loop, cause, False)
-    loop.run(began + 2.0)
+    loop.run(began + 1.5)
     assert loop.heights[-1] < 0.15, "nothing sets in by itself"
     assert loop.controller.request(ControlMode.STAND).accepted
     loop.run(lambda: loop.controller.standing)

@@ -36,11 +36,9 @@ STENCIL = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
 
 ATTITUDES = {
     "pitch of 90 degrees": (Chart.YAW_ROLL_PITCH, (0.0, 0.5 * math.pi, 0.7)),
-    "pitch of -90 degrees": (Chart.YAW_ROLL_PITCH, (0.0, -0.5 * math.pi, -2.0)),
     "upside down": (Chart.YAW_ROLL_PITCH, (math.pi, 0.1, 1.0)),
     "on its side": (Chart.YAW_PITCH_ROLL, (0.5 * math.pi, 0.2, -1.0)),
     "on its back": (Chart.YAW_PITCH_ROLL, (3.0, -0.3, 2.0)),
-    "level, the other order": (Chart.YAW_ROLL_PITCH, (0.2, -0.3, 0.5)),
 }
 
 
@@ -190,7 +188,7 @@ def test_first_and_contracted_second_order_along_the_tangent(name: str, impact: 
     hessian[:N] += through
     hessian[:, :N] += through.T
     assert m == N + 3 * len(FEET)
-    for _ in range(4):
+    for _ in range(2):
         direction = instant.rng.normal(size=2 * N) / math.sqrt(N)
         slope = instant.tangent(direction)
         close(nu_x @ slope, _derivative(lambda s: instant.oracle(instant.moved(s * direction))), 1e-7)  # noqa: B023
