@@ -16,9 +16,9 @@ from .support import Case, chain, close, derivative, evaluate, make_case, parame
 Array = NDArray[np.float64]
 
 CASES = [
-    *[("random", seed) for seed in range(2)],
-    *[("aligned", seed) for seed in range(3)],
-    *[("cardinal", seed) for seed in range(3)],
+    ("random", 0),
+    *[("aligned", seed) for seed in range(2)],
+    *[("cardinal", seed) for seed in range(2)],
     ("planar", 0),
     ("whole", 0),
 ]
