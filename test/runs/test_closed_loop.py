@@ -63,22 +63,8 @@ def test_its_feet_follow_the_schedule(bound):
     assert (front_down | back_down)[(mode == 1) | (mode == 3)].mean() < 0.25
 
 
-def test_a_pronk_from_its_file_lands_and_leaves_with_all_feet():
-    pronk = run(replace(OPTIONS, overrides={**OPTIONS.overrides, "planner.gait.name": "pronk"}))
-    assert pronk.fall is None
-    assert pronk.solves["ok"].all()
-    assert steady_speed(pronk) == pytest.approx(SPEED, rel=0.1)
-    assert pronk.info.mode_names == ("stance", "flight")
-    rows = bounding(pronk) & (pronk.ticks["time"] > STEADY)
-    down = (pronk.ticks["contact_forces"][rows][:, :, 2] > 5.0).sum(axis=1)
-    mode = pronk.ticks["mode"][rows]
-    assert down[mode == 0].mean() > 3.2
-    assert down[mode == 1].mean() < 0.5
-    assert np.abs(pronk.rpy[rows]).max() < 0.1
-
-
-@pytest.mark.parametrize(("period", "duty"), [(0.32, 0.25), (0.42, 0.2)])
-def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path, period, duty):
+def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path):
+    period, duty = 0.42, 0.2
     stances = {leg: [0.5, 0.5 + duty] if leg in ("fr", "fl") else [0.0, duty] for leg in LEG_NAMES}
     file = tmp_path / "mine.yaml"
     file.write_text(yaml.safe_dump({"period": period, "stances": stances}))
@@ -89,14 +75,14 @@ def test_a_bound_of_another_period_and_duty_runs_from_a_file(tmp_path, period, d
     assert other.heading_velocity[steady, 0].mean() == pytest.approx(SPEED, rel=0.2)
 
 
-def test_the_gait_changes_at_the_end_of_a_cycle_and_back_again():
-    changes = ((1.5, "pronk"), (3.0, "bound"))
-    changed = run(replace(OPTIONS, duration=5.0, gaits=changes))
+def test_the_gait_changes_at_the_end_of_a_cycle_to_a_pronk_and_back_again():
+    changes = ((1.0, "pronk"), (3.0, "bound"))
+    changed = run(replace(OPTIONS, duration=4.4, gaits=changes))
     assert changed.fall is None
     assert changed.solves["ok"].all()
     assert [event.text for event in changed.events] == ["gait pronk requested", "gait bound requested"]
-    names, time = np.array(changed.info.mode_names), changed.ticks["time"]
-    gaits = np.array([name.split()[0] for name in names[changed.ticks["mode"]]])
+    names, time = np.array(changed.info.mode_names)[changed.ticks["mode"]], changed.ticks["time"]
+    gaits = np.array([name.split()[0] for name in names])
     rows = bounding(changed)
     begins = time[1:][(gaits[1:] != gaits[:-1]) & rows[1:] & rows[:-1]]
     assert len(begins) == 2
@@ -105,8 +91,11 @@ def test_the_gait_changes_at_the_end_of_a_cycle_and_back_again():
     start = time[rows][0]
     assert np.abs(np.mod(begins - start + 0.18, 0.36) - 0.18).max() < 0.005
     between = (time > begins[0] + 0.36) & (time < begins[1] - 0.36)
-    assert np.abs(changed.rpy[between, 1]).max() < 0.1
+    assert np.abs(changed.rpy[between]).max() < 0.1
     assert changed.heading_velocity[rows & (time > start + STEADY), 0].mean() == pytest.approx(SPEED, rel=0.05)
+    down = (changed.ticks["contact_forces"][:, :, 2] > 5.0).sum(axis=1)
+    assert down[between & (names == "pronk stance")].mean() > 3.2, "it lands and leaves with all feet"
+    assert down[between & (names == "pronk flight")].mean() < 0.5
 
 
 def test_every_plan_is_sound(bound):
@@ -123,47 +112,44 @@ def test_no_torque_exceeds_its_actuator(bound):
 
 
 def test_the_same_options_give_the_same_run(bound):
-    again = run(OPTIONS)
+    again = run(replace(OPTIONS, duration=1.3))
     timing = {"wall_time", "solve_ms", "deadline_missed"}
     for table in ("ticks", "solves"):
         one, other = getattr(bound, table), getattr(again, table)
         for name in set(one) - timing:
-            if one[name].dtype.kind == "f":
-                assert one[name].tobytes() == other[name].tobytes(), name
-            else:
-                assert (one[name] == other[name]).all(), name
+            first = np.ascontiguousarray(one[name][: len(other[name])])
+            assert first.tobytes() == np.ascontiguousarray(other[name]).tobytes(), name
+    assert bounding(again).sum() > 300
 
 
 def test_it_comes_back_to_a_stand():
-    recording = run(replace(OPTIONS, stop_time=2.0, duration=4.0))
+    recording = run(replace(OPTIONS, stop_time=1.2, duration=3.0))
     modes = recording.ticks["control_mode"]
     assert (modes == BOUND).any()
     assert modes[-1] == 1
     assert recording.fall is None
-    last = recording.ticks["time"] > 3.8
+    last = recording.ticks["time"] > 2.8
     assert np.abs(recording.heading_velocity[last]).max() < 0.05
     assert recording.height[last] == pytest.approx(0.29, abs=0.03)
     assert np.abs(recording.rpy[last, :2]).max() < 0.1
 
 
-@pytest.mark.parametrize("force", [(40.0, 0.0, 0.0), (0.0, 40.0, 0.0)], ids=["forward", "sideways"])
-def test_it_survives_a_push(force):
-    """4 N s over 0.1 s, at the beginning of a front stance."""
-    recording = run(replace(OPTIONS, pushes=(Push(1.56, force, 0.1),)))
+def test_it_survives_a_push():
+    """4 N s forwards and 4 to the left over 0.1 s, at the beginning of a front stance."""
+    recording = run(replace(OPTIONS, pushes=(Push(1.56, (40.0, 40.0, 0.0), 0.1),)))
     assert recording.fall is None
     (recovery,) = recoveries(recording)
-    assert recovery.impulse == pytest.approx(np.array(force) * 0.1)
+    assert recovery.impulse == pytest.approx([4.0, 4.0, 0.0])
     assert recovery.recovery_time_s is not None
-    along = recording.heading_velocity[:, 0 if force[0] else 1]
     pushed = (recording.ticks["time"] > 1.56) & (recording.ticks["time"] < 1.8)
-    assert np.abs(along[pushed] - (SPEED if force[0] else 0.0)).max() > 0.2, "the push must have been felt"
+    felt = np.abs(recording.heading_velocity[pushed, :2] - [SPEED, 0.0]).max(axis=0)
+    assert felt.min() > 0.2, "the push must have been felt"
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_it_survives_a_roll_impulse_at_any_phase(sign):
+def test_it_survives_a_roll_impulse_at_any_phase():
     """1.1 N m s over 0.1 s, which turns it at 11 rad/s in flight: one foot alone has to stop that."""
     loop = ClosedLoop(replace(OPTIONS, duration=60.0))
-    for _ in range(3):
+    for sign in (1.0, -1.0, 1.0):
         phase_end = max(loop.plant.time, 1.5 - 0.12) + 0.12
         while loop.plant.time < phase_end - 1e-9:
             loop.tick()
@@ -189,20 +175,20 @@ def test_a_speed_that_changes_is_reached_without_a_detour():
 
 
 def test_it_survives_a_planner_delay():
-    recording = run(replace(OPTIONS, planner_delay=0.005))
+    recording = run(replace(OPTIONS, planner_delay=0.005, duration=2.4))
     assert recording.fall is None
     assert steady_speed(recording) == pytest.approx(SPEED, rel=0.2)
 
 
 def test_a_state_that_is_not_finite_ends_in_damping():
     """For one tick, at which a plan is due: the controller damps, stays there, and the run goes on."""
-    loop = ClosedLoop(replace(OPTIONS, duration=1.5))
+    loop = ClosedLoop(replace(OPTIONS, duration=1.0))
     measure, commands, write = loop.plant.read, [], loop.plant.write
     bad = []
 
     def read():
         measured = measure()
-        if measured.time >= 1.0 and not bad:
+        if measured.time >= 0.7 and not bad:
             if loop.ticks % loop.ticks_per_plan == 0:
                 bad.append(measured.time)
                 return replace(measured, joint_velocities=np.full(12, np.nan))
@@ -215,7 +201,7 @@ def test_a_state_that_is_not_finite_ends_in_damping():
     loop.plant.read, loop.plant.write = read, record
     recording = loop.run()
     assert len(bad) == 1
-    assert recording.ticks["time"][-1] == pytest.approx(1.498)
+    assert recording.ticks["time"][-1] == pytest.approx(0.998)
     before = [command for time, command in commands if time < bad[0] - 1e-9]
     after = [command for time, command in commands if time >= bad[0] - 1e-9]
     assert before[-1].positions is not None
@@ -281,7 +267,7 @@ def test_a_fork_goes_on_alike_and_by_itself():
     other.planner.configure(replace(other.planner.config, iterations=1))
     other.plant.push(np.array([0.0, 40.0, 0.0]), 0.1)
     heard = undisturbed.fork(Heard())
-    for _ in range(200):
+    for _ in range(120):
         for loop in (original, alike, other, undisturbed, heard):
             loop.tick()
         assert alike._channel.bits == heard._channel.bits
