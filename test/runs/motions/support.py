@@ -1,4 +1,4 @@
-"""Plans that several tests use, each made once."""
+"""Plans and runs that several tests use, each made once."""
 
 from functools import cache
 from typing import Any
@@ -36,3 +36,9 @@ def plan_of_strides() -> MotionPlan:
 def executed(plan: MotionPlan, start: RobotState | None = None, **options: Any) -> MotionResult:
     """The plan executed in a world with these options of a run."""
     return MotionResult(execute_motion(plan, motion_options(plan.task, **options), start=start))
+
+
+@cache
+def run_of(name: str) -> MotionResult:
+    """The packaged motion of that name, executed in the default world."""
+    return executed(plan_of(name))
