@@ -59,11 +59,15 @@ def assert_numbers_of_the_functions(tree: RigidBodyTree, modes: Modes) -> None:
             assert_close(built.python(second)(xi, shared), evaluate(functions[second], xi, own_shared), second)
 
 
-@pytest.mark.parametrize("chart", list(Chart))
-def test_any_feet_in_any_order(chart: Chart) -> None:
-    tree = in_chart(ROBOT, chart)
+def test_any_feet_in_any_order_of_legs_that_differ_in_their_numbers() -> None:
+    """In the chart that is not the default one, whose kernels the planner's derivatives show."""
+    tree = in_chart(ROBOT, Chart.YAW_ROLL_PITCH)
+    heavier = with_joint(tree, "hl_knee_joint", mass=0.31, com=np.array([0.0, 0.0, -0.08]), armature=0.2)
+    feet = tuple(replace(one, radius=0.01 + 0.001 * k) for k, one in enumerate(tree.contacts))
+    unlike = replace(heavier, contacts=feet)
+    assert "second" in kernel_code(unlike, {"all": FEET}, AXES)[0]
     modes = {"flight": (), "one": FEET[2:3], "pair": (FEET[3], FEET[0]), "all": FEET}
-    assert_numbers_of_the_functions(tree, modes)
+    assert_numbers_of_the_functions(unlike, modes)
 
 
 def test_a_mode_more_costs_no_more_code() -> None:
@@ -72,15 +76,6 @@ def test_a_mode_more_costs_no_more_code() -> None:
     many, _ = kernel_code(tree, {f"{k}": FEET[:k] for k in range(5)}, AXES)
     assert few.keys() == many.keys()
     assert sum(map(len, many.values())) < 1.1 * sum(map(len, few.values()))
-
-
-def test_legs_may_differ_in_their_numbers() -> None:
-    tree = ROBOT
-    heavier = with_joint(tree, "hl_knee_joint", mass=0.31, com=np.array([0.0, 0.0, -0.08]), armature=0.2)
-    feet = tuple(replace(one, radius=0.01 + 0.001 * k) for k, one in enumerate(tree.contacts))
-    unlike = replace(heavier, contacts=feet)
-    assert "second" in kernel_code(unlike, {"all": FEET}, AXES)[0]
-    assert_numbers_of_the_functions(unlike, {"all": FEET, "one": FEET[1:2]})
 
 
 def test_legs_of_another_build_have_kernels_of_their_own() -> None:
