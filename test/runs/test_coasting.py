@@ -13,7 +13,7 @@ from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.loop import Channel
 from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 
-BEGIN = 2.0
+BEGIN = 1.0
 """Time from which states are disturbed [s]."""
 
 
@@ -67,15 +67,15 @@ class Corrected(Channel):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("channel", "gait", "speed"),
-    [(Gaps, "bound", 0.5), (Gaps, "trot", 1.0), (Late, "trot", 1.0), (Corrected, "bound", 0.5)],
+    [(Gaps, "trot", 1.0), (Late, "trot", 1.0), (Corrected, "bound", 0.5)],
 )
 def test_the_robot_walks_on(channel: type[Channel], gait: str, speed: float) -> None:
-    overrides = {"planner.gait.name": gait, **SENSOR_ERRORS}
-    options = RunOptions(duration=5.0, speed=((0.0, speed),), seed=4, video=False, record_plans=0, overrides=overrides)
+    overrides = {"planner.gait.name": gait, "controller.stand.ramp_time": 0.3, **SENSOR_ERRORS}
+    options = RunOptions(duration=3.8, speed=((0.0, speed),), seed=4, video=False, record_plans=0, overrides=overrides)
     loop = ClosedLoop(options, channel=channel(4))
     ticks = loop.run().ticks
     assert loop.controller.mode is ControlMode.MOVE
-    late = ticks["time"] > 3.0
+    late = ticks["time"] > 1.8
     place, heading = ticks["true_position"][late], ticks["true_orientation"][late]
     gone = np.linalg.norm(place[-1, :2] - place[0, :2]) / np.ptp(ticks["time"][late])
     assert gone == pytest.approx(speed, rel=0.15)
