@@ -65,7 +65,7 @@ def check(policy: Policy | None, state: RobotState) -> None:
     assert policy.chart.up(policy.states[-1, ANGLES])[2] > 0.9, "it leads back to a level trunk"
 
 
-@pytest.mark.parametrize("pitch", [-100.0, -80.0, 80.0, 90.0, 100.0])
+@pytest.mark.parametrize("pitch", [-100.0, 80.0, 90.0])
 def test_plan_after_plan_leads_a_thrown_robot_back_and_the_warm_start_goes_along(
     planner: Planner, pitch: float
 ) -> None:

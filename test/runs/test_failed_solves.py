@@ -10,12 +10,12 @@ from contact_ddp_ros.robot.state import RobotState
 from contact_ddp_ros.runs.closed_loop import ClosedLoop
 from contact_ddp_ros.runs.options import RunOptions
 
-FAIL_FROM = 2.0
+FAIL_FROM = 0.8
 
 
 def test_a_robot_whose_solves_fail_stands_and_says_what_keeps_it_from_moving(monkeypatch: pytest.MonkeyPatch) -> None:
-    patience = {"controller.move.resume_timeout": 0.5}
-    loop = ClosedLoop(RunOptions(duration=3.6, gait="trot", overrides=patience, record_plans=0, video=False))
+    patience = {"controller.move.resume_timeout": 0.5, "controller.stand.ramp_time": 0.3}
+    loop = ClosedLoop(RunOptions(duration=2.4, gait="trot", overrides=patience, record_plans=0, video=False))
     plan = loop.planner.plan
 
     def failing(state: RobotState, *args: float, **options: float) -> PlanResult:

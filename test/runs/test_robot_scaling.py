@@ -100,15 +100,18 @@ def test_behind_the_bridge_to_the_robot_is_a_mini_cheetah() -> None:
         RunOptions(robot="go1", backend="lcm")
 
 
+PROMPT = {"controller.stand.ramp_time": 0.3}
+
+
 @pytest.fixture(scope="module")
 def go1() -> Recording:
-    return run(RunOptions(robot="go1", duration=4.0, speed=((0.0, 0.8),)))
+    return run(RunOptions(robot="go1", duration=2.8, speed=((0.0, 0.8),), overrides=PROMPT))
 
 
 def test_another_robot_stands_up_and_bounds(go1: Recording) -> None:
     summary = figures_of(go1)
     assert not summary["fell"], summary
-    late = go1.ticks["time"] > 2.5
+    late = go1.ticks["time"] > 1.3
     assert go1.heading_velocity[late, 0].mean() == pytest.approx(0.8, abs=0.05)
     assert 0.12 < go1.rpy[late, 1].max() < 0.3
     heights = go1.ticks["foot_heights"][late]
@@ -127,10 +130,10 @@ def test_a_robot_unlike_the_mini_cheetah_trots_from_its_urdf_alone(tmp_path: Pat
     assert robot.joint_map is not None
     assert robot.joint_map.forward == {"fr": False, "fl": False, "hr": True, "hl": True}
     assert robot.joint_map.root[1] == pytest.approx([0.1, 0.0, -0.31])
-    recording = run(RunOptions(robot=str(tmp_path / "odd.urdf"), gait="trot", duration=5.0))
+    recording = run(RunOptions(robot=str(tmp_path / "odd.urdf"), gait="trot", duration=3.8, overrides=PROMPT))
     assert not recording.fell, recording.fall
     assert recording.steady_velocity == pytest.approx([0.5, 0.0, 0.0], abs=0.02)
-    late = recording.ticks["time"] > 2.5
+    late = recording.ticks["time"] > 1.3
     assert recording.height[late].mean() == pytest.approx(0.27 * scales(robot)[0], abs=0.01)
 
 

@@ -30,10 +30,10 @@ Rows = list[tuple[str, str, float, dict[str, Any]]]
 @pytest.fixture(scope="module")
 def walk() -> list[tuple]:
     """(sample, state, torques, true state) at every tick of a trot on the estimate, without errors of the sensors."""
-    overrides = {"planner.gait.name": "trot"}
-    options = RunOptions(duration=4.0, speed=((0.0, 0.5),), state="estimated", video=False, overrides=overrides)
+    overrides = {"planner.gait.name": "trot", "controller.stand.ramp_time": 0.3}
+    options = RunOptions(duration=2.8, speed=((0.0, 0.5),), state="estimated", video=False, overrides=overrides)
     loop, rows = ClosedLoop(options), []
-    while loop.plant.time < 4.0 - 1e-9:
+    while loop.plant.time < 2.8 - 1e-9:
         truth = loop.plant.truth()
         rows.append((loop.plant.imu(), loop.plant.read(), truth.applied_torques.copy(), truth.state))
         loop.tick()
