@@ -2,7 +2,7 @@
 
 import math
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.ros import interfaces as io
 from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
 from contact_ddp_ros.ros.estimate_messages import PlanRequest, plan_request
+from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import status_values
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 from contact_ddp_ros.ros.timebase import stamp_ns
@@ -40,6 +41,24 @@ ANSWER = 5.0
 
 PERIOD = 0.002
 """Time between two states of the fake robot [s]."""
+
+
+class KeptNodes(NodeProcesses):
+    """Nodes in their own processes that several tests share."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        super().__init__(environment)
+        self._kept: dict[str, dict[str, object]] = {}
+
+    def keep(self, name: str, parameters: dict[str, object]) -> None:
+        """Start a node, unless it runs with these parameters."""
+        if name in self._children and self._children[name].poll() is None:
+            if self._kept[name] == parameters:
+                return
+            self.signal(name)
+            self.wait(name, PATIENCE)
+        self.start(name, parameters)
+        self._kept[name] = parameters
 
 
 class FakeRobot:

@@ -8,9 +8,10 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-from ros_graph import NodeMaker
+from ros_graph import KeptNodes, NodeMaker
 
 from contact_ddp_ros.base.process import environment
+from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.single_instance import loopback_environment, reserved_domain
 
 
@@ -32,9 +33,8 @@ def context(loopback: dict[str, str]) -> Iterator[Context]:
     rclpy.try_shutdown(context=context)
 
 
-@pytest.fixture
-def make_node(context: Context) -> Iterator[NodeMaker]:
-    """Makes nodes that live as long as the test."""
+def _nodes(context: Context) -> Iterator[NodeMaker]:
+    """Makes nodes that live as long as the test, or as its module."""
     nodes: list[Node] = []
 
     def make(name: str, **options: object) -> Node:
@@ -46,8 +46,24 @@ def make_node(context: Context) -> Iterator[NodeMaker]:
         node.destroy_node()
 
 
-@pytest.fixture
-def executor(context: Context) -> Iterator[SingleThreadedExecutor]:
+def _executor(context: Context) -> Iterator[SingleThreadedExecutor]:
     executor = SingleThreadedExecutor(context=context)
     yield executor
     executor.shutdown(timeout_sec=1.0)
+
+
+make_node, make_lasting_node = pytest.fixture(_nodes), pytest.fixture(_nodes, scope="module")
+executor, lasting_executor = pytest.fixture(_executor), pytest.fixture(_executor, scope="module")
+
+
+@pytest.fixture
+def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
+    with NodeProcesses(loopback) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def kept(loopback: dict[str, str]) -> Iterator[KeptNodes]:
+    """Nodes that several tests of a module share."""
+    with KeptNodes(loopback) as started:
+        yield started

@@ -13,10 +13,12 @@ import pytest
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
 from ros_graph import PATIENCE, NodeMaker, Operator, Watcher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from contact_ddp_ros.base.errors import GazeboError
 from contact_ddp_ros.control.config import DriveConfig
 from contact_ddp_ros.plants.dart import DartWorld
 from contact_ddp_ros.plants.gazebo.bindings import EMULATOR
@@ -28,7 +30,8 @@ from contact_ddp_ros.plants.gazebo.world_control import ControlProcess, WorldCla
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import from_stamp, joint_command_message
+from contact_ddp_ros.ros.conversions import joint_command_message
+from contact_ddp_ros.ros.gazebo_bridge_node import GazeboBridgeNode
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 from contact_ddp_ros.ros.timebase import stamp_ns
@@ -38,9 +41,14 @@ NAME = "gazebo_bridge"
 STANDING = JointCommand(ROBOT.standing, np.zeros(12), np.zeros(12))
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GazeboEmulator]:
+@pytest.fixture(autouse=True)
+def partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gazebo's topics for this process alone."""
     monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+
+
+@pytest.fixture
+def server(partition: None) -> Iterator[GazeboEmulator]:
     with serving() as served:
         yield served
 
@@ -59,8 +67,7 @@ def serving() -> Iterator[GazeboEmulator]:
 
 @contextmanager
 def bridge(environment: dict[str, str], **parameters: object) -> Iterator[NodeProcesses]:
-    variables = {**environment, "GZ_PARTITION": os.environ["GZ_PARTITION"]}
-    with NodeProcesses(variables) as processes:
+    with NodeProcesses(environment) as processes:
         options = {f"node.{name}": value for name, value in parameters.items()}
         processes.start(NAME, {"node.release": EMULATOR, **options})
         yield processes
@@ -73,6 +80,7 @@ class Commander(Watcher):
         super().__init__(make_node, executor)
         self.command_of: Callable[[JointState], JointCommand | None] = lambda _state: None
         self.joints: list[JointState] = []
+        self.joint_stamps: list[int] = []
         self.last: Odometry | None = None
         subscribe(self.node, io.JOINT_STATES, self._on_joints)
         subscribe(self.node, io.ODOM, self._keep)
@@ -87,6 +95,7 @@ class Commander(Watcher):
 
     def _on_joints(self, message: JointState) -> None:
         self.joints.append(message)
+        self.joint_stamps.append(stamp_ns(message.header.stamp))
         command = self.command_of(message)
         if command is not None:
             self.command.publish(joint_command_message(command, message.header.stamp))
@@ -98,18 +107,27 @@ def test_in_lock_step_every_state_waits_for_its_command(
     with bridge(loopback, lockstep=True) as processes:
         commander = Commander(make_node, executor)
         commander.until(lambda: len(commander.joints) > 1)
-        first = from_stamp(commander.joints[0].header.stamp)
-        assert from_stamp(commander.joints[-1].header.stamp) == first, "nobody has answered"
+        first = commander.joint_stamps[0]
+        assert commander.joint_stamps[-1] == first, "nobody has answered"
+        assert commander.call(io.PAUSE, SetBool.Request(data=True)).success
+        for _ in range(3):
+            assert commander.call(io.STEP, Trigger.Request()).success
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        assert commander.call(io.PAUSE, SetBool.Request(data=True)).success
         commander.command_of = lambda _state: STANDING
-        commander.until(lambda: from_stamp(commander.joints[-1].header.stamp) > first + 0.1)
-        stamps = sorted({stamp_ns(message.header.stamp) for message in commander.joints})
-        assert set(np.diff(stamps)) == {2_000_000}
+        commander.spin(0.5)
+        assert commander.joint_stamps[-1] == first, "steps that nobody has used do not slip into the next pause"
+        assert commander.call(io.STEP, Trigger.Request()).success
+        commander.until(lambda: commander.joint_stamps[-1] == first + 2_000_000)
+        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+        commander.until(lambda: commander.joint_stamps[-1] > first + 100_000_000)
+        assert set(np.diff(sorted(set(commander.joint_stamps)))) == {2_000_000}
         assert commander.heights[-1] > 0.25
         assert commander.last is not None
         assert (commander.last.header.frame_id, commander.last.child_frame_id) == ("odom", "base_link")
-        before = stamps[-1]
+        before = commander.joint_stamps[-1]
         assert commander.call(io.RESET, Trigger.Request()).success, "also while it waits for a command"
-        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) > before + 100_000_000)
+        commander.until(lambda: commander.joint_stamps[-1] > before + 100_000_000)
         commander.command_of = lambda _state: None
         processes.signal(NAME, signal.SIGTERM)
         assert processes.wait(NAME, PATIENCE) == 0
@@ -117,35 +135,104 @@ def test_in_lock_step_every_state_waits_for_its_command(
     assert (server.efforts == 0.0).all()
 
 
-def test_in_steps_time_goes_on_without_answers_and_obeys_services(
-    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
+def test_in_steps_time_goes_on_without_answers_and_obeys_services_pushes_and_somebody_else(
+    loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
+    """A server that is slower to start is waited for; a bridge that is started again takes commands at once."""
+    commander = Commander(make_node, executor)
     with bridge(loopback, start_paused=True) as processes:
-        commander = Commander(make_node, executor)
-        commander.until(lambda: len(commander.joints) > 1)
-        held = stamp_ns(commander.joints[-1].header.stamp)
-        assert stamp_ns(commander.joints[0].header.stamp) == held
-        for count in (1, 2):
-            assert commander.call(io.STEP, Trigger.Request()).success
-            commander.until(lambda count=count: stamp_ns(commander.joints[-1].header.stamp) == held + count * 2_000_000)
-        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
-        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) > held + 50_000_000)
-        assert "the drives damp" not in processes.log(NAME), "there has been no command yet to miss"
-        assert commander.call(io.RESET, Trigger.Request()).success
-        commander.command_of = lambda _state: STANDING
-        before = stamp_ns(commander.joints[-1].header.stamp)
-        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) > before + 200_000_000)
-        assert commander.heights[-1] > 0.25
-        stamps = np.array([stamp_ns(message.header.stamp) for message in commander.joints])
-        assert np.diff(stamps).min() >= 0
-        moving = np.diff(stamps)[np.diff(stamps) > 0]
-        assert np.count_nonzero(moving % 2_000_000) <= 1, "whole periods, but for the reset"
-        commander.command_of = lambda _state: None
-        commander.until(lambda: "the drives damp" in processes.log(NAME))
-        processes.signal(NAME, signal.SIGINT)
-        assert processes.wait(NAME, PATIENCE) == 0
-        assert "Traceback" not in processes.log(NAME)
-    assert (server.efforts == 0.0).all()
+        commander.until(lambda: "no server" in processes.log(NAME))
+        with serving():
+            obeys_services(commander, processes)
+            obeys_pushes(commander, processes)
+            goes_on_after_somebody_else(commander, processes)
+            commander.command_of = lambda _state: None
+            commander.until(lambda: "the drives damp" in processes.log(NAME))
+            processes.signal(NAME, signal.SIGKILL)
+            processes.wait(NAME, PATIENCE)
+            with bridge(loopback) as again:
+                takes_commands_at_once_and_none_of_before(commander, again)
+
+
+def obeys_services(commander: Commander, processes: NodeProcesses) -> None:
+    commander.until(lambda: len(commander.joints) > 1)
+    held = commander.joint_stamps[-1]
+    assert commander.joint_stamps[0] == held
+    for count in (1, 2):
+        assert commander.call(io.STEP, Trigger.Request()).success
+        commander.until(lambda count=count: commander.joint_stamps[-1] == held + count * 2_000_000)
+    assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
+    commander.until(lambda: commander.joint_stamps[-1] > held + 50_000_000)
+    assert "the drives damp" not in processes.log(NAME), "there has been no command yet to miss"
+    assert commander.call(io.RESET, Trigger.Request()).success
+    commander.command_of = lambda _state: STANDING
+    before = commander.joint_stamps[-1]
+    commander.until(lambda: commander.joint_stamps[-1] > before + 200_000_000)
+    assert commander.heights[-1] > 0.25
+    steps = np.diff(commander.joint_stamps)
+    assert steps.min() >= 0
+    assert np.count_nonzero(steps % 2_000_000) <= 1, "whole periods, but for the reset"
+
+
+def obeys_pushes(commander: Commander, processes: NodeProcesses) -> None:
+    push = publisher(commander.node, io.PUSH)
+    upwards = WrenchStamped()
+    upwards.wrench.force.z = 4.0 * 9.81 * ROBOT.mass
+
+    def lifted() -> bool:
+        push.publish(upwards)
+        return commander.heights[-1] > ROBOT.standing_height() + 0.1
+
+    commander.until(lifted)
+    turned = WrenchStamped()
+    turned.wrench.torque.z = 1.0
+    commander.until(lambda: push.publish(turned) or "push refused" in processes.log(NAME))
+
+
+def goes_on_after_somebody_else(commander: Commander, processes: NodeProcesses) -> None:
+    """As when somebody uses the buttons of Gazebo's window."""
+    with ControlProcess(EMULATOR, Names()) as somebody:
+        somebody.ask(WorldRequest(pause=True))
+        paused = commander.joint_stamps[-1]
+        commander.until(lambda: commander.joint_stamps[-1] > paused + 50_000_000)
+        while "somebody has reset" not in processes.log(NAME):
+            somebody.ask(WorldRequest(pause=True, reset=True))
+            commander.spin(0.5)
+    reset = commander.joint_stamps[-1]
+    commander.until(lambda: commander.joint_stamps[-1] > reset + 200_000_000)
+    assert commander.heights[-1] > 0.2
+    assert np.diff(commander.joint_stamps).min() >= 0
+    processes.check()
+
+
+def takes_commands_at_once_and_none_of_before(commander: Commander, processes: NodeProcesses) -> None:
+    old = commander.joints[-1].header.stamp
+    commander.joints.clear()
+    commander.joint_stamps.clear()
+    stand_tall = JointCommand(ROBOT.standing + 0.3, np.zeros(12), np.zeros(12))
+
+    def insist() -> bool:
+        commander.command.publish(joint_command_message(stand_tall, old))
+        return "is left out" in processes.log(NAME)
+
+    commander.until(insist)
+    commander.until(lambda: len(commander.joints) > 10)
+    assert commander.joint_stamps[-1] < stamp_ns(old)
+    assert not driven(commander.joints), "the drives damp"
+    commander.joints.clear()
+    commander.command_of = lambda _state: STANDING
+    commander.until(lambda: driven(commander.joints))
+    assert commander.joint_stamps[-1] < stamp_ns(old), "at once, not when that time has come"
+
+
+def driven(states: list[JointState]) -> bool:
+    """Whether the drives do anything else than damp from one state to the next."""
+    for before, after in pairwise(states):
+        if stamp_ns(after.header.stamp) - stamp_ns(before.header.stamp) == 2_000_000:
+            damping = -DriveConfig().gains(4).kd_damping * np.array(before.velocity)
+            if not np.allclose(after.effort, damping, atol=1e-6):
+                return True
+    return False
 
 
 def is_up(watcher: Watcher) -> bool:
@@ -166,9 +253,10 @@ def test_the_controller_may_share_its_process(
 ) -> None:
     """States and commands are handed over within the process; the robot stands up from its belly."""
     pace, both = {"node.lockstep": lockstep}, f"{NAME} + controller"
-    own = {"node.release": EMULATOR, **pace}
-    with NodeProcesses({**loopback, "GZ_PARTITION": os.environ["GZ_PARTITION"]}) as processes:
-        processes.start_composed(NAME, {NAME: own, "controller": {"use_sim_time": True, **pace}})
+    own = {NAME: {"node.release": EMULATOR, **pace}}
+    own["controller"] = {"use_sim_time": True, "stand.ramp_time": 0.5, **pace}
+    with NodeProcesses(loopback) as processes:
+        processes.start_composed(NAME, own)
         watcher = Watcher(make_node, executor)
         watcher.until(lambda: bool(watcher.heights) and watcher.heights[-1] < 0.5 * ROBOT.standing_height())
         operator = Operator(make_node, executor)
@@ -184,109 +272,17 @@ def test_the_controller_may_share_its_process(
     assert (server.efforts == 0.0).all()
 
 
-def test_pauses_and_resets_by_somebody_else_do_not_end_it(
-    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
-) -> None:
-    """As when somebody uses the buttons of Gazebo's window."""
-    with bridge(loopback) as processes, ControlProcess(EMULATOR, Names()) as somebody:
-        commander = Commander(make_node, executor)
-        commander.command_of = lambda _state: STANDING
-        commander.until(lambda: len(commander.joints) > 20)
-        for _ in range(2):
-            somebody.ask(WorldRequest(pause=True))
-            paused = from_stamp(commander.joints[-1].header.stamp)
-            commander.until(lambda paused=paused: from_stamp(commander.joints[-1].header.stamp) > paused + 0.05)
-            while "somebody has reset" not in processes.log(NAME):
-                somebody.ask(WorldRequest(pause=True, reset=True))
-                commander.spin(0.5)
-            reset = from_stamp(commander.joints[-1].header.stamp)
-            commander.until(lambda reset=reset: from_stamp(commander.joints[-1].header.stamp) > reset + 0.2)
-        assert commander.heights[-1] > 0.2
-        assert np.diff([stamp_ns(message.header.stamp) for message in commander.joints]).min() >= 0
-        processes.check()
+def test_a_second_bridge_of_one_world_and_one_without_gazebos_bindings_are_refused(make_node: NodeMaker) -> None:
+    def made(release: str) -> GazeboBridgeNode:
+        return GazeboBridgeNode(make_node(NAME, parameter_overrides=[Parameter("node.release", value=release)]))
+
+    with WorldClaim(Names()), pytest.raises(GazeboError, match=f"process {os.getpid()} drives"):
+        made(EMULATOR)
+    with pytest.raises(GazeboError, match="python3-gz-transport13"):
+        made("harmonic")
 
 
-def test_a_bridge_that_is_started_again_takes_commands_at_once_and_none_of_before(
-    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
-) -> None:
-    commander = Commander(make_node, executor)
-    with bridge(loopback) as processes:
-        commander.command_of = lambda _state: STANDING
-        commander.until(lambda: bool(commander.joints) and from_stamp(commander.joints[-1].header.stamp) > 2.0)
-        processes.signal(NAME, signal.SIGKILL)
-        processes.wait(NAME, PATIENCE)
-    old = commander.joints[-1].header.stamp
-    commander.joints.clear()
-    commander.command_of = lambda _state: None
-    stand_tall = JointCommand(ROBOT.standing + 0.3, np.zeros(12), np.zeros(12))
-    with bridge(loopback) as processes:
-
-        def insist() -> bool:
-            commander.command.publish(joint_command_message(stand_tall, old))
-            return "is left out" in processes.log(NAME)
-
-        commander.until(insist)
-        commander.until(lambda: len(commander.joints) > 10)
-        assert from_stamp(commander.joints[-1].header.stamp) < from_stamp(old)
-        assert not driven(commander.joints), "the drives damp"
-        commander.joints.clear()
-        commander.command_of = lambda _state: STANDING
-        commander.until(lambda: driven(commander.joints))
-        assert from_stamp(commander.joints[-1].header.stamp) < from_stamp(old), "at once, not when that time has come"
-
-
-def driven(states: list[JointState]) -> bool:
-    """Whether the drives do anything else than damp from one state to the next."""
-    for before, after in pairwise(states):
-        if stamp_ns(after.header.stamp) - stamp_ns(before.header.stamp) == 2_000_000:
-            damping = -DriveConfig().gains(4).kd_damping * np.array(before.velocity)
-            if not np.allclose(after.effort, damping, atol=1e-6):
-                return True
-    return False
-
-
-def test_a_second_bridge_of_one_world_is_refused(server: GazeboEmulator, loopback: dict[str, str]) -> None:
-    with WorldClaim(Names()), bridge(loopback) as second:
-        assert second.wait(NAME, PATIENCE) == 1
-        assert f"process {os.getpid()} drives" in second.log(NAME)
-
-
-def test_a_step_that_was_asked_for_before_does_not_slip_into_the_next_pause(
-    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
-) -> None:
-    """In lock-step: permits that nobody has used, for the state has not been answered yet."""
-    with bridge(loopback, lockstep=True, start_paused=True):
-        commander = Commander(make_node, executor)
-        commander.until(lambda: len(commander.joints) > 1)
-        held = stamp_ns(commander.joints[-1].header.stamp)
-        for _ in range(3):
-            assert commander.call(io.STEP, Trigger.Request()).success
-        assert commander.call(io.PAUSE, SetBool.Request(data=False)).success
-        assert commander.call(io.PAUSE, SetBool.Request(data=True)).success
-        commander.command_of = lambda _state: STANDING
-        commander.spin(1.0)
-        assert stamp_ns(commander.joints[-1].header.stamp) == held
-        assert commander.call(io.STEP, Trigger.Request()).success
-        commander.until(lambda: stamp_ns(commander.joints[-1].header.stamp) == held + 2_000_000)
-
-
-def test_it_waits_for_a_server_that_is_slower_to_start(
-    loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
-    with bridge(loopback) as processes:
-        commander = Commander(make_node, executor)
-        commander.until(lambda: "no server" in processes.log(NAME))
-        with serving():
-            commander.until(lambda: len(commander.joints) > 1)
-            processes.signal(NAME, signal.SIGTERM)
-            assert processes.wait(NAME, PATIENCE) == 0
-
-
-def test_it_ends_on_request_while_it_waits_for_a_server(
-    loopback: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GZ_PARTITION", f"node_test_{os.getpid()}")
+def test_it_ends_on_request_while_it_waits_for_a_server(loopback: dict[str, str]) -> None:
     with bridge(loopback) as processes:
         while "no server" not in processes.log(NAME):
             processes.check()
@@ -294,33 +290,3 @@ def test_it_ends_on_request_while_it_waits_for_a_server(
         processes.signal(NAME, signal.SIGINT)
         assert processes.wait(NAME, PATIENCE) == 0
         assert "Traceback" not in processes.log(NAME)
-
-
-def test_a_push_by_topic_reaches_the_world(
-    server: GazeboEmulator, loopback: dict[str, str], make_node: NodeMaker, executor: SingleThreadedExecutor
-) -> None:
-    with bridge(loopback) as processes:
-        commander = Commander(make_node, executor)
-        commander.until(lambda: len(commander.joints) > 1)
-        push = publisher(commander.node, io.PUSH)
-        upwards = WrenchStamped()
-        upwards.wrench.force.z = 4.0 * 9.81 * ROBOT.mass
-
-        def lifted() -> bool:
-            push.publish(upwards)
-            return commander.heights[-1] > ROBOT.standing_height() + 0.1
-
-        commander.until(lifted)
-        turned = WrenchStamped()
-        turned.wrench.torque.z = 1.0
-        commander.until(lambda: push.publish(turned) or "push refused" in processes.log(NAME))
-
-
-def test_without_gazebos_bindings_it_ends_and_names_the_packages(
-    monkeypatch: pytest.MonkeyPatch, loopback: dict[str, str]
-) -> None:
-    monkeypatch.setenv("GZ_PARTITION", f"none_{os.getpid()}")
-    with NodeProcesses(loopback) as processes:
-        processes.start(NAME, {"node.release": "harmonic"})
-        assert processes.wait(NAME, PATIENCE) == 1
-        assert "python3-gz-transport13" in processes.log(NAME)

@@ -13,11 +13,12 @@ from lcm_frames import ROBOT, N, estimate_frame, leg_frame, microstrain_frame
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from ros_graph import PATIENCE, PERIOD, NodeMaker
+from ros_graph import PATIENCE, PERIOD, KeptNodes, NodeMaker
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from contact_ddp_ros.base.errors import ContactDdpError
 from contact_ddp_ros.control.estimation.state_estimator import StateEstimator
 from contact_ddp_ros.plants.lcm import conventions
 from contact_ddp_ros.plants.lcm.codec import (
@@ -32,7 +33,7 @@ from contact_ddp_ros.plants.lcm.codec import (
     decode,
     encode,
 )
-from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
+from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.plants.pushes import Push
 from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
@@ -53,17 +54,11 @@ TRIES = 5
 """On a busy machine the robot played here may be the first to stay silent for too long."""
 
 
-@pytest.fixture
-def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
-    with NodeProcesses(loopback) as started:
-        yield started
-
-
 class Robot:
     """Plays the robot on one side of the bridge and the controller on the other."""
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: LinkOptions) -> None:
-        self.link = Link(options)
+        self.port, self.link = options.port, Link(options)
         self.link.subscribe(TARGETS_CHANNEL, lambda data: self.targets.append(decode(data, [PD_TAU_TARGETS])))
         self.targets: list[Frame] = []
         self.layout: Layout = WALK_THESE_WAYS
@@ -82,6 +77,16 @@ class Robot:
         self.contacts = publisher(self.node, io.CONTACTS)
         self._thread = Thread(target=self._speak, daemon=True)
         self._thread.start()
+
+    def begin_anew(self) -> None:
+        """A silent robot; what is still on its way is forgotten."""
+        self.sending.clear()
+        self.imu_on.clear()
+        self.layout = WALK_THESE_WAYS
+        end = clock.monotonic() + 0.1
+        self.until(lambda: clock.monotonic() > end)
+        for heard in (self.targets, self.joints, self.odometry, self.imu, self.receipts):
+            heard.clear()
 
     def _on_joints(self, message: JointState) -> None:
         self.receipts.append(clock.time())
@@ -124,26 +129,32 @@ class Robot:
                 self.until(lambda count=count: len(self.targets) > count + 20, command)
 
 
-@pytest.fixture
-def robot(make_node: NodeMaker, executor: SingleThreadedExecutor, link_options: LinkOptions) -> Iterator[Robot]:
-    made = Robot(make_node, executor, link_options)
+@pytest.fixture(scope="module")
+def lasting_robot(make_lasting_node: NodeMaker, lasting_executor: SingleThreadedExecutor) -> Iterator[Robot]:
+    made = Robot(make_lasting_node, lasting_executor, LinkOptions(port=free_port()))
     yield made
     made.ended.set()
     made._thread.join(5.0)
 
 
 @pytest.fixture
-def bridge(processes: NodeProcesses, link_options: LinkOptions) -> Callable[..., NodeProcesses]:
-    def start(**parameters: object) -> NodeProcesses:
+def robot(lasting_robot: Robot) -> Robot:
+    lasting_robot.begin_anew()
+    return lasting_robot
+
+
+@pytest.fixture
+def bridge(kept: KeptNodes, robot: Robot) -> Callable[..., KeptNodes]:
+    def start(**parameters: object) -> KeptNodes:
         values = {
-            "link.port": link_options.port,
+            "link.port": robot.port,
             "guard.command_timeout": 1.0,
             "guard.state_timeout": 1.0,
             "guard.soft_start": 0.0,
         }
         given = {name.replace("__", "."): value for name, value in parameters.items()}
-        processes.start("bridge", {**values, **given})
-        return processes
+        kept.keep("bridge", {**values, **given})
+        return kept
 
     return start
 
@@ -184,62 +195,20 @@ def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
 @pytest.mark.slow
 def test_the_robot_trots_on_the_estimate_from_the_imu_over_lcm(tmp_path: Path) -> None:
     overrides = {"planner.gait.name": "trot", "bridge.guard.soft_start": 0.1, **SENSOR_ERRORS}
-    run = {"duration": 5.0, "speed": ((0.0, 0.5),), "overrides": overrides}
+    run = {"duration": 4.0, "speed": ((0.0, 0.5),), "overrides": overrides}
     ticks = run_demo(RunOptions(backend="lcm", state="estimated", **run), Recorder(), tmp_path / "bag").ticks
-    late = ticks["time"] > 3.0
+    late = ticks["time"] > 2.4
     way = np.diff(ticks["position"][late][[0, -1], 0])[0]
     assert way / np.ptp(ticks["time"][late]) == pytest.approx(0.5, rel=0.03), "by the emulator's truth"
     log = read_log(tmp_path / "bag")
     estimated = np.array([state.linear_velocity for state in log.states(StateEstimator(ROBOT))])
     true = [np.interp(log.times, log.odometry[:, 0], log.odometry[:, k]) for k in (8, 9, 10)]
-    errors = (estimated - np.stack(true, axis=1))[log.times > 3.0]
+    errors = (estimated - np.stack(true, axis=1))[log.times > 2.4]
     assert np.sqrt((errors**2).mean(axis=0)).max() < 0.02
 
 
-def test_a_controller_on_the_estimate_says_that_it_waits_for_an_imu_and_damps_without(
-    robot: Robot, bridge: Callable[..., NodeProcesses]
-) -> None:
-    robot.layout = CHEETAH_SOFTWARE
-    started = bridge()
-    started.start("controller", {"node.state": "imu"})
-    stand = robot.node.create_client(Trigger, io.STAND.name)
-    assert stand.wait_for_service(PATIENCE)
-    robot.sending.set()
-
-    def answer() -> Trigger.Response:
-        future = stand.call_async(Trigger.Request())
-        robot.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
-        return future.result()
-
-    waits = "inertial unit; the state estimator waits for its samples"
-    robot.until(lambda: waits in answer().message)
-    robot.imu_on.set()
-    robot.until(lambda: answer().success)
-    robot.imu_on.clear()
-    robot.until(lambda: waits in answer().message)
-    assert "damping: " in started.log("controller")
-
-
-def test_states_are_stamped_on_receipt(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     bridge()
-    began = clock.time()
-    robot.sending.set()
-    robot.until(lambda: len(robot.joints) > 20 and len(robot.odometry) > 20 and len(robot.imu) > 0)
-    stamps = [from_stamp(message.header.stamp) for message in robot.joints]
-    assert all(began < stamp < receipt for stamp, receipt in zip(stamps, robot.receipts))
-    assert (np.diff(stamps) > 0.0).all()
-    poses = {from_stamp(message.header.stamp): message for message in robot.odometry}
-    pairs = [(message, poses[stamp]) for message, stamp in zip(robot.joints, stamps) if stamp in poses]
-    assert pairs
-    state = robot_state(*pairs[-1])
-    np.testing.assert_allclose(state.joint_positions, STATE.joint_positions, atol=1e-6)
-    np.testing.assert_allclose(state.linear_velocity, STATE.linear_velocity, atol=1e-6)
-    np.testing.assert_allclose(pairs[-1][0].effort, np.linspace(-5.0, 5.0, N), atol=1e-6)
-    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.81, abs=1e-5)
-
-
-def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
-    bridge(node__layout="walk_these_ways")
     robot.until_next(damps)
     robot.sending.set()
     robot.until(lambda: len(robot.joints) > 0)
@@ -257,7 +226,25 @@ def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Calla
     robot.until_next(lambda frame: frame.array("se_contactState").tolist() == [0.0, 0.0, 0.5, 0.5], STAND)
 
 
-def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+def test_states_are_stamped_on_receipt(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
+    bridge()
+    began = clock.time()
+    robot.sending.set()
+    robot.until(lambda: len(robot.joints) > 20 and len(robot.odometry) > 20 and len(robot.imu) > 0)
+    stamps = [from_stamp(message.header.stamp) for message in robot.joints]
+    assert all(began < stamp < receipt for stamp, receipt in zip(stamps, robot.receipts))
+    assert (np.diff(stamps) > 0.0).all()
+    poses = {from_stamp(message.header.stamp): message for message in robot.odometry}
+    pairs = [(message, poses[stamp]) for message, stamp in zip(robot.joints, stamps) if stamp in poses]
+    assert pairs
+    state = robot_state(*pairs[-1])
+    np.testing.assert_allclose(state.joint_positions, STATE.joint_positions, atol=1e-6)
+    np.testing.assert_allclose(state.linear_velocity, STATE.linear_velocity, atol=1e-6)
+    np.testing.assert_allclose(pairs[-1][0].effort, np.linspace(-5.0, 5.0, N), atol=1e-6)
+    assert robot.imu[-1].linear_acceleration.z == pytest.approx(9.81, abs=1e-5)
+
+
+def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     processes, words = bridge(), "no joint command for"
     for _ in range(TRIES):
         robot.enable()
@@ -269,7 +256,7 @@ def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callabl
     robot.enable()
 
 
-def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     processes = bridge()
     robot.enable()
     broken = joint_command_message(STAND, to_stamp(clock.time()))
@@ -280,7 +267,7 @@ def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[...,
     robot.until_next(damps, STAND)
 
 
-def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     processes = bridge()
     robot.enable()
     stiff = {"q_des": ROBOT.standing, "kp": np.full(N, 9.0)}
@@ -303,7 +290,7 @@ def test_own_frames_are_no_strangers_however_late_they_come_back(
     assert not stalled._stranger
 
 
-def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..., NodeProcesses]) -> None:
+def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     processes = bridge()
     robot.enable()
     random = np.random.default_rng(0)
@@ -318,11 +305,10 @@ def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..
     processes.check()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., NodeProcesses], number: int) -> None:
+def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
     processes = bridge()
     robot.enable()
-    processes.signal("bridge", number)
+    processes.signal("bridge", signal.SIGTERM)
     assert processes.wait("bridge", PATIENCE) == 0
     while robot.link.receive(0.2):
         pass
@@ -331,30 +317,45 @@ def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., NodeProces
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"link.interface": "nosuch0"}, "no network interface 'nosuch0'"),
-        ({"node.lockstep": True}, "use_sim_time"),
-    ],
+    ("name", "value", "words"),
+    [("link.interface", "nosuch0", "no network interface 'nosuch0'"), ("node.lockstep", True, "use_sim_time")],
 )
-def test_a_bridge_that_cannot_start_says_why_in_one_line(
-    processes: NodeProcesses, parameters: dict[str, object], words: str
+def test_parameters_that_fit_no_bridge_are_refused(make_node: NodeMaker, name: str, value: object, words: str) -> None:
+    with pytest.raises(ContactDdpError, match=words):
+        LcmBridgeNode(make_node("refused", parameter_overrides=[Parameter(name, value=value)]))
+
+
+def test_a_controller_on_the_estimate_says_that_it_waits_for_an_imu_and_damps_without(
+    robot: Robot, bridge: Callable[..., KeptNodes], processes: NodeProcesses
 ) -> None:
-    processes.start("bridge", parameters)
-    assert processes.wait("bridge", PATIENCE) == 1
-    lines = [line for line in processes.log("bridge").splitlines() if "FATAL" in line]
-    assert len(lines) == 1
-    assert words in lines[0]
-    assert "Traceback" not in processes.log("bridge")
+    robot.layout = CHEETAH_SOFTWARE
+    bridge(node__layout=CHEETAH_SOFTWARE.name)
+    processes.start("controller", {"node.state": "imu"})
+    stand = robot.node.create_client(Trigger, io.STAND.name)
+    assert stand.wait_for_service(PATIENCE)
+    robot.sending.set()
+
+    def answer() -> Trigger.Response:
+        future = stand.call_async(Trigger.Request())
+        robot.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        return future.result()
+
+    waits = "inertial unit; the state estimator waits for its samples"
+    robot.until(lambda: waits in answer().message)
+    robot.imu_on.set()
+    robot.until(lambda: answer().success)
+    robot.imu_on.clear()
+    robot.until(lambda: waits in answer().message)
+    assert "damping: " in processes.log("controller")
 
 
 def test_the_controller_s_side_is_told_what_the_robot_does_instead(
-    robot: Robot, bridge: Callable[..., NodeProcesses]
+    robot: Robot, bridge: Callable[..., KeptNodes]
 ) -> None:
     robot.layout = CHEETAH_SOFTWARE
     told: list[String] = []
     subscribe(robot.node, io.EXECUTION, told.append)
-    started = bridge()
+    started = bridge(node__layout=CHEETAH_SOFTWARE.name)
     robot.until(lambda: len(told) > 0)
     assert told[-1].data == ""
     robot.enable()
@@ -377,20 +378,18 @@ def test_the_controller_s_side_is_told_what_the_robot_does_instead(
 
 
 def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(
-    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses, link_options: LinkOptions
+    robot: Robot, bridge: Callable[..., KeptNodes], processes: NodeProcesses
 ) -> None:
-    node = make_node("person")
-    executor.add_node(node)
-    processes.start("bridge", {"link.port": link_options.port, "use_sim_time": True})
+    bridge(use_sim_time=True)
     processes.start("controller", {"use_sim_time": True})
-    stand = node.create_client(io.STAND.type, io.STAND.name)
+    stand = robot.node.create_client(io.STAND.type, io.STAND.name)
     assert stand.wait_for_service(PATIENCE)
-    processes.start_emulator("robot_emulator", {"initial_pose": 10.0, "link.port": link_options.port})
+    processes.start_emulator("robot_emulator", {"initial_pose": 10.0, "link.port": robot.port})
     answers: list[str] = []
     deadline = clock.monotonic() + PATIENCE
     while not any("somebody else moves the legs" in answer for answer in answers):
         assert clock.monotonic() < deadline, answers
         future = stand.call_async(io.STAND.type.Request())
-        executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
+        robot.executor.spin_until_future_complete(future, timeout_sec=PATIENCE)
         answers.append(future.result().message)
         assert not future.result().success
