@@ -76,11 +76,23 @@ class FakeRobot:
         self.policy = publisher(self.node, io.POLICY)
         self.stand = self.node.create_client(Trigger, io.STAND.name)
         self.move = self.node.create_client(Trigger, io.MOVE.name)
+        self.damp = self.node.create_client(Trigger, io.DAMP.name)
         self.time = 0.0
         self.plan: Callable[[PlanRequest], Float64MultiArray] | None = None
         subscribe(self.node, io.PLAN_REQUEST, self._on_request, raw=True)
         subscribe(self.node, io.JOINT_COMMAND, self.commands.append)
         subscribe(self.node, io.CONTROLLER_EVENTS, self._on_event)
+
+    def begin_anew(self) -> None:
+        """Damp whatever the controller does, and forget what has been heard."""
+        self.plan = None
+        if self.commands:
+            self.until(self.damp.service_is_ready)
+            future = self.damp.call_async(Trigger.Request())
+            self.until(future.done)
+        self.time += 2.0  # of what has been told, all may be told again
+        self.commands.clear()
+        self.events.clear()
 
     def _on_event(self, message: DiagnosticStatus) -> None:
         self.events.append(f"{status_values(message)['mode']}: {message.message}")
