@@ -43,7 +43,7 @@ def test_a_second_controller_is_not_activated_until_the_first_one_is_not(
     operator: Operator, first: NodeProcesses, second: NodeProcesses
 ) -> None:
     other = ["-r", "__node:=spare", "-p", "use_sim_time:=true", "-p", "node.autostart:=false"]
-    other += ["-p", "node.discovery_time:=12.0"]  # several announcements, however busy the machine
+    other += ["-p", f"node.discovery_time:={PATIENCE}"]  # several announcements, however busy the machine
     first.start("controller", {"use_sim_time": True})
     second.start("controller", {}, other)
     operator.until(lambda: operator.state("controller") == "active")
@@ -53,6 +53,7 @@ def test_a_second_controller_is_not_activated_until_the_first_one_is_not(
     (error,) = (line for line in second.log("controller").splitlines() if "[ERROR]" in line)
     assert "/controller/active is published by /controller already" in error
     assert operator.change("controller", "deactivate")
+    assert operator.set("spare", node__discovery_time=0.3) == (True, "")
     assert operator.change("spare", "activate")
     assert not operator.change("controller", "activate")
 

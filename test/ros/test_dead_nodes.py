@@ -42,15 +42,14 @@ def _note(message: DiagnosticArray, seen: dict[str, dict[str, str]]) -> None:
 class Robot:
     """The three nodes and who operates them."""
 
-    def __init__(self, operator: Operator, processes: NodeProcesses, lockstep: bool) -> None:
+    def __init__(self, operator: Operator, processes: NodeProcesses) -> None:
         self.operator = operator
         self.processes = processes
-        self.common = {"use_sim_time": True, "node.lockstep": lockstep}
         for name in PARAMETERS:
             self.start(name)
 
     def start(self, name: str) -> None:
-        self.processes.start(name, {**PARAMETERS[name], **self.common})
+        self.processes.start(name, {**PARAMETERS[name], "use_sim_time": True, "node.lockstep": True})
 
     def kill(self, name: str) -> None:
         self.processes.signal(name, SIGKILL)
@@ -80,13 +79,11 @@ class Robot:
             assert clock.monotonic() < deadline, f"it does not bound; {self.last_words()}"
 
     def bounds_until(self, condition: Callable[[], bool]) -> None:
-        """Let it bound until the condition holds; where a busy machine makes it fall in real time, bound again."""
+        """Let it bound until the condition holds."""
         deadline = clock.monotonic() + BUILDING
         while not condition():
             assert clock.monotonic() < deadline, f"it does not come to that; {self.last_words()}"
-            if self.operator.mode != "move":
-                assert not self.common["node.lockstep"], f"it does not bound any more; {self.last_words()}"
-                self.bound()
+            assert self.operator.mode == "move", f"it does not bound any more; {self.last_words()}"
             self.operator.watch(0.05)
 
     def last_words(self) -> str:
@@ -95,20 +92,10 @@ class Robot:
         return "\n".join([f"the last events are {self.operator.events[-5:]}", *logs])
 
     def stands_for_want_of_policies(self) -> None:
-        """Wait until the controller has brought the robot to a stand; in real time it may have fallen before."""
+        """Wait until the controller has brought the robot to a stand."""
         self.operator.until(lambda: self.operator.mode in ("stand", "damp"))
         texts = [text for _, text in self.operator.events[-3:]]
-        found = any("want of policies: policy_" in text for text in texts)
-        assert found or not self.common["node.lockstep"], texts
-
-    def damps(self, *reasons: str) -> None:
-        """Wait until the controller has gone to damping, for one of these reasons.
-
-        In real time on a busy machine the robot may have fallen before.
-        """
-        self.operator.until(lambda: self.operator.mode == "damp")
-        text = self.operator.events[-1][1]
-        assert any(reason in text for reason in reasons) or not self.common["node.lockstep"], text
+        assert any("want of policies: policy_" in text for text in texts), texts
 
 
 @pytest.fixture
@@ -124,11 +111,10 @@ def processes(loopback: dict[str, str], tmp_path: Path) -> Iterator[NodeProcesse
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lockstep", [True, False], ids=["lock-step", "real time"])
 def test_a_killed_node_leaves_a_safe_robot_and_its_successor_is_accepted(
-    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses, lockstep: bool
+    make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses
 ) -> None:
-    robot = Robot(Operator(make_node, executor), processes, lockstep)
+    robot = Robot(Operator(make_node, executor), processes)
     seen: dict[str, dict[str, str]] = {}
     shown: set[str] = set()
     subscribe(robot.operator.node, io.DIAGNOSTICS, lambda message: _note(message, seen))
@@ -142,12 +128,12 @@ def test_a_killed_node_leaves_a_safe_robot_and_its_successor_is_accepted(
     robot.start("planner")
     robot.bound()
     robot.kill("simulator")
-    robot.damps("state_stale")
+    robot.operator.until(lambda: robot.operator.mode == "damp")
+    assert "state_stale" in robot.operator.events[-1][1]
     robot.start("simulator")
     robot.bound()
     robot.kill("controller")
-    words = "whoever commanded is gone" if lockstep else "no joint command"
-    robot.operator.until(lambda: words in processes.log("simulator"))
+    robot.operator.until(lambda: "whoever commanded is gone" in processes.log("simulator"))
     robot.operator.heights.clear()
     robot.operator.until(lambda: len(robot.operator.heights) > 0 and robot.operator.heights[-1] < 0.15)
     robot.operator.events.clear()

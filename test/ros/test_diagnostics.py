@@ -1,7 +1,5 @@
 """Diagnostics recover: what is over holds no level."""
 
-from collections.abc import Iterator
-
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.executors import SingleThreadedExecutor
@@ -14,16 +12,9 @@ from contact_ddp_ros.ros.reports import ERROR, WARN, status_values
 from contact_ddp_ros.ros.runtime import publisher, subscribe
 
 
-@pytest.fixture
-def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
-    with NodeProcesses(loopback) as started:
-        yield started
-
-
 @pytest.mark.parametrize(
     ("name", "topic", "message", "level"),
     [
-        ("simulator", io.JOINT_COMMAND, JointTrajectory(), ERROR),
         ("drives", io.JOINT_COMMAND, JointTrajectory(), ERROR),
         ("controller", io.POLICY, io.POLICY.type(), WARN),
     ],

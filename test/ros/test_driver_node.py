@@ -2,7 +2,7 @@
 
 import signal
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,12 +34,6 @@ from contact_ddp_ros.ros.driver_node import DriverNode
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import status_values
 from contact_ddp_ros.ros.runtime import publisher, subscribe
-
-
-@pytest.fixture
-def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
-    with NodeProcesses(loopback) as started:
-        yield started
 
 
 @dataclass

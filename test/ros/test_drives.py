@@ -1,7 +1,6 @@
 """The drives as a node: efforts for every joint state, for ros2_control and for ros_gz_bridge."""
 
 import signal
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -22,12 +21,6 @@ ROBOT = load_robot()
 GAINS = DriveConfig().gains(4)
 JOINT_DAMPING = (0.7, 0.4, 0.4)
 COMMAND = JointCommand(ROBOT.standing + 0.1, np.full(12, 0.3), np.linspace(-2.0, 2.0, 12))
-
-
-@pytest.fixture
-def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
-    with NodeProcesses(loopback) as started:
-        yield started
 
 
 class Joints(Watcher):
@@ -66,10 +59,11 @@ class Joints(Watcher):
         self.efforts[index] = message.data
 
 
-@pytest.mark.parametrize("output", ["group", "joints"])
-def test_states_are_answered_by_the_drives_law(
-    output: str, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
+@pytest.mark.parametrize(("output", "end"), [("group", signal.SIGTERM), ("joints", signal.SIGKILL)])
+def test_states_are_answered_by_the_drives_law_and_zero_efforts_are_the_last(
+    output: str, end: signal.Signals, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
 ) -> None:
+    """Whoever takes the efforts holds the last ones for ever."""
     own = 0.5 * np.tile(JOINT_DAMPING, 4)
     parameters = {"node.output": output, "node.joint_damping": JOINT_DAMPING, "use_sim_time": True}
     processes.start("drives", parameters)
@@ -80,20 +74,8 @@ def test_states_are_answered_by_the_drives_law(
     joints.told(GAINS.torques(COMMAND, state.joint_positions, state.joint_velocities) + own, COMMAND)
     joints.time += 1.0
     joints.told(damping)
-    processes.signal("drives", signal.SIGTERM)
-    assert processes.wait("drives", PATIENCE) == 0
-    joints.until(lambda: not joints.efforts.any())
-
-
-@pytest.mark.parametrize("output", ["group", "joints"])
-def test_a_killed_node_leaves_zero_efforts(
-    output: str, processes: NodeProcesses, make_node: NodeMaker, executor: SingleThreadedExecutor
-) -> None:
-    """Whoever takes the efforts holds the last ones for ever."""
-    processes.start("drives", {"node.output": output, "use_sim_time": True})
-    joints = Joints(make_node, executor)
-    joints.told(-GAINS.kd_damping * 0.5)
     topic = (io.EFFORTS if output == "group" else io.joint_effort(JOINT_NAMES[-1])).name
     joints.until(lambda: joints.node.count_publishers(topic) == 2)
-    processes.signal("drives", signal.SIGKILL)
+    processes.signal("drives", end)
+    assert processes.wait("drives", PATIENCE) == (0 if end is signal.SIGTERM else -end)
     joints.until(lambda: not joints.efforts.any())

@@ -1,7 +1,6 @@
 """The state estimate as a message: of the estimator's own node, and of the controller's."""
 
 import struct
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -26,12 +25,6 @@ from contact_ddp_ros.ros.timebase import stamp_ns
 STANDING = load_robot().standing_state()
 BEGIN = 1_800_000_000_000_000_000
 """A stamp of the wall clock [ns]."""
-
-
-@pytest.fixture
-def processes(loopback: dict[str, str]) -> Iterator[NodeProcesses]:
-    with NodeProcesses(loopback) as started:
-        yield started
 
 
 @pytest.mark.parametrize(("name", "topic"), [("estimator", io.ODOM), ("controller", io.ESTIMATE)])

@@ -32,7 +32,8 @@ from contact_ddp_ros.ros.demo import run_demo
 from contact_ddp_ros.ros.estimate_messages import PlanRequest
 from contact_ddp_ros.ros.policy_message import SCHEMA, STATUS_FAILED, no_policy_message, policy_message
 from contact_ddp_ros.ros.processes import NodeProcesses
-from contact_ddp_ros.ros.runtime import REFUSED
+from contact_ddp_ros.ros.reports import ERROR
+from contact_ddp_ros.ros.runtime import REFUSED, subscribe
 from contact_ddp_ros.ros.single_instance import reserved_domain
 from contact_ddp_ros.runs.options import RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder, Recording
@@ -212,6 +213,8 @@ def test_time_is_held_stepped_and_the_robot_reset_and_drives_damp_without_good_c
     make_node: NodeMaker, executor: SingleThreadedExecutor, processes: NodeProcesses
 ) -> None:
     watcher = Watcher(make_node, executor)
+    said: list[tuple[bytes, str]] = []
+    subscribe(watcher.node, io.DIAGNOSTICS, lambda array: said.extend((one.level, one.message) for one in array.status))
     processes.start("simulator", {"node.start_paused": True, "use_sim_time": True})
     watcher.until(lambda: len(watcher.stamps) > 3)
     assert set(watcher.stamps) == {0}
@@ -232,11 +235,12 @@ def test_time_is_held_stepped_and_the_robot_reset_and_drives_damp_without_good_c
     stand = JointCommand(load_robot().standing, np.zeros(12), np.zeros(12))
     assert "no joint command for" not in processes.log("simulator")
     watcher.command.publish(joint_command_message(stand, to_stamp(1e-9 * watcher.stamps[-1])))
-    watcher.until(lambda: "no joint command for" in processes.log("simulator"))
+    watcher.until(lambda: "no joint command for" in processes.log("simulator") and watcher.heights[-1] < 0.15)
     broken = joint_command_message(stand, to_stamp(1e-9 * watcher.stamps[-1]))
     broken.points[0].effort = [float("nan")] * 12
     watcher.command.publish(broken)
     watcher.until(lambda: "torques hold a number that is not finite" in processes.log("simulator"))
+    watcher.until(lambda: any(level == ERROR and "1 malformed" in message for level, message in said))
 
 
 @pytest.mark.parametrize(
