@@ -208,19 +208,19 @@ def test_a_robot_with_its_own_driver_stands_and_trots(
         assert clock.monotonic() < deadline
         stranger.tick(0.2)
     stranger.call(io.STAND)
-    while not any("stand" in event for event in stranger.events[-1:]) or stranger.plant.read().time < 1.5:
+    while not any("stand" in event for event in stranger.events[-1:]) or stranger.plant.read().time < 1.0:
         stranger.tick()
     stranger.call(io.MOVE)
     begun = stranger.plant.read().time
     way: list[float] = []
-    while stranger.plant.read().time < begun + 4.0:
+    while stranger.plant.read().time < begun + 2.8:
         stranger.speed.publish(Twist())
         message = Twist()
         message.linear.x = 0.4
         stranger.speed.publish(message)
         stranger.tick()
         truth = stranger.plant.truth()
-        if stranger.plant.read().time > begun + 2.0:
+        if stranger.plant.read().time > begun + 1.6:
             way.append(float(truth.state.linear_velocity[0]))
     assert stranger.plant.read().position[2] > 0.15, stranger.events[-5:]
     assert np.mean(way) == pytest.approx(0.4, abs=0.04), stranger.events[-5:]

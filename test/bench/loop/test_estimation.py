@@ -19,10 +19,10 @@ def test_every_gait_goes_at_every_speed_with_every_seed_on_the_estimate() -> Non
 
 def test_a_trot_follows_and_a_robot_that_slips_away_does_not() -> None:
     (case,) = cases_of(BENCHMARK, "--quick", "--only", "trot")
-    good = run(replace(case, options=replace(case.options, duration=6.0)))
+    good = run(replace(case, options=replace(case.options, duration=4.0)))
     assert good["fall"] == "" and good["follows"]
     assert good["speed"] == pytest.approx(0.5, abs=0.02)
     assert 0.0 < good["velocity_error"] < 0.05
     assert good["drift"] < 0.1 * good["path"]
-    slippery = run(replace(case, options=replace(case.options, friction=0.05, duration=3.0)))
+    slippery = run(replace(case, options=replace(case.options, friction=0.05, duration=2.5)))
     assert not slippery["follows"]

@@ -32,10 +32,10 @@ def test_commands_are_told_apart(left, turn, words) -> None:
 
 def test_a_bound_follows_its_speed_and_a_robot_that_cannot_does_not() -> None:
     (case,) = cases_of(BENCHMARK, "--quick", "--only", "bound")
-    good = run(replace(case, options=replace(case.options, duration=6.0)))
+    good = run(replace(case, options=replace(case.options, duration=4.0)))
     assert good["fall"] == "" and good["follows"] and good["solve_p99"] >= good["solve_median"] > 0.0
     assert good["forward"] == pytest.approx(0.5, abs=0.02)
-    slippery = run(replace(case, options=replace(case.options, friction=0.05, duration=3.0)))
+    slippery = run(replace(case, options=replace(case.options, friction=0.05, duration=2.5)))
     assert slippery["fall"] and not slippery["follows"] and "forward" not in slippery
 
 

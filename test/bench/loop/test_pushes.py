@@ -44,7 +44,8 @@ def test_every_direction_is_pushed_at_every_phase() -> None:
 
 
 def test_a_push_begins_at_its_phase_and_fells_where_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pushes, "AFTER", 1.0)
+    monkeypatch.setattr(pushes, "SETTLED", 1.2)
+    monkeypatch.setattr(pushes, "AFTER", 0.6)
     loop = steady(motion({}))
     assert pushes._mode(loop) == pushes.FIRST_MODE and loop.controller.fault is None
     before = loop.plant.time
@@ -56,7 +57,7 @@ def test_a_push_begins_at_its_phase_and_fells_where_it_is_too_much(monkeypatch: 
     assert climbed(2.0, 60.0, 4.0) == (2.0, 60.0), "what is survived above a fall does not count"
     assert loop.plant.time == before, "the steady loop is not touched"
     assert climbed(60.0) == (0.0, 60.0)
-    assert climbed(1.0, 2.0) == (2.0, None)
+    assert climbed(1.0) == (1.0, None)
 
 
 def test_a_robot_that_does_not_bound_is_not_pushed(monkeypatch: pytest.MonkeyPatch) -> None:

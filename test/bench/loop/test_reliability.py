@@ -127,7 +127,7 @@ def test_complaints_name_all_that_did_not_hold() -> None:
 
 
 def injected(target: str, kind: str) -> Figures:
-    cases = {case.group: case for case in cases_of(reliability.BENCHMARK, "--seeds", "1")}
+    cases = {case.group: case for case in cases_of(reliability.BENCHMARK, "--quick")}
     return inject(cases[f"{target}, {kind}"])
 
 
@@ -142,7 +142,7 @@ def test_it_damps_in_time_and_bounds_again(target: str, kind: str, violation: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["off", "wrong", "delayed"])
+@pytest.mark.parametrize("kind", ["wrong", "delayed"])
 def test_without_good_policies_it_never_damps(kind: str) -> None:
     reaction = injected("policy", kind)
     assert (reaction["fall"], reaction["reason"]) == ("", "")

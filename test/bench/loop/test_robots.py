@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import quadruped
 
+from benchmarks.loop import robots
 from benchmarks.loop.robots import BENCHMARK, files, holds, run
 from contact_ddp_ros.runs.study.study import groups_of
 from test.bench.studies import cases_of
@@ -14,7 +15,10 @@ def test_the_packages_have_the_robots() -> None:
     assert len(files()) >= 18, "example-robot-data and pybullet are installed for the tests"
 
 
-def test_a_robot_is_run_at_its_own_speed_and_a_refused_one_tells_why(tmp_path: Path) -> None:
+def test_a_robot_is_run_at_its_own_speed_and_a_refused_one_tells_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robots, "_DURATION", 4.5)
     good, bad = tmp_path / "good.urdf", tmp_path / "bad.urdf"
     good.write_text(quadruped.urdf(), encoding="utf-8")
     bad.write_text(quadruped.urdf().replace('"Rf1" type="revolute"', '"Rf1" type="fixed"'), encoding="utf-8")

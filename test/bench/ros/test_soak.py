@@ -177,24 +177,24 @@ def test_durations_that_measure_nothing_are_refused():
 
 @pytest.mark.flaky(reruns=1)
 def test_the_real_nodes_bound_while_they_are_watched(tmp_path: Path):
-    code = soak.BENCHMARK.main(["--duration", "4", "--out", str(tmp_path / "out")])
+    code = soak.BENCHMARK.main(["--duration", "3", "--out", str(tmp_path / "out")])
     results = json.loads((tmp_path / "out" / "benchmark.json").read_text())
     assert code == 0, results
     samples = results["samples"]
     assert set(processes(samples[0])) == {*NODES, soak.OBSERVER}
-    assert samples[-1]["ticks"] > 1300
+    assert samples[-1]["ticks"] > 1000
     assert samples[-1]["solves"] > 100
     assert len({sample["planner processor_time"] for sample in samples}) > 2
 
 
 def test_without_ros_the_loop_runs_in_a_process_that_keeps_nothing(tmp_path: Path):
-    code = soak.BENCHMARK.main(["--one-process", "--duration", "6", "--out", str(tmp_path / "out")])
+    code = soak.BENCHMARK.main(["--one-process", "--duration", "4.5", "--out", str(tmp_path / "out")])
     results = json.loads((tmp_path / "out" / "benchmark.json").read_text())
     assert code == 0, results
     samples = results["samples"]
     assert processes(samples[0]) == [LOOP]
-    assert samples[-1]["ticks"] > 2800
-    assert samples[-1]["solves"] > 400
+    assert samples[-1]["ticks"] > 2000
+    assert samples[-1]["solves"] > 250
     assert [one["value"] for one in results["figures"] if one["name"] == "    largest deviation between two looks"] == [
         pytest.approx(0.0, abs=1e-6)
     ] * 2
