@@ -3,6 +3,7 @@
 import math
 import time as clock
 from collections.abc import Callable, Mapping
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.state import JointCommand
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import joint_state_message, odometry_message
+from contact_ddp_ros.ros.conversions import joint_command_message, joint_state_message, odometry_message, to_stamp
 from contact_ddp_ros.ros.estimate_messages import PlanRequest, plan_request
 from contact_ddp_ros.ros.processes import NodeProcesses
 from contact_ddp_ros.ros.reports import status_values
@@ -146,6 +148,92 @@ class FakeRobot:
         self.until(future.done)
         assert future.result().success, future.result().message
         assert len(self.tick().points[0].positions) == 12
+
+
+class PlayedRobot:
+    """Plays a robot on one side of a bridge's process, and the controller on the other."""
+
+    name: str
+    """Node of the bridge."""
+
+    stand: JointCommand
+
+    def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
+        self.node, self.executor = make_node("controller_side"), executor
+        executor.add_node(self.node)
+        self.sending, self.ended = Event(), Event()
+        self.commands: list[Any] = []
+        self.joints: list[JointState] = []
+        self.imu: list[Imu] = []
+        self.receipts: list[float] = []
+        self.heard: list[list[Any]] = [self.commands, self.joints, self.imu, self.receipts]
+        subscribe(self.node, io.JOINT_STATES, self._on_joints)
+        subscribe(self.node, io.IMU, self.imu.append)
+        self.command = publisher(self.node, io.JOINT_COMMAND)
+        self._threads: list[Thread] = []
+
+    @staticmethod
+    def damps(command: Any) -> bool:
+        """True if a command that the robot gets only damps."""
+        raise NotImplementedError
+
+    def begin(self, *work: Callable[[], None]) -> None:
+        """Work that is done in threads until the robot is closed."""
+        self._threads = [Thread(target=one, daemon=True) for one in work]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        self.ended.set()
+        for thread in self._threads:
+            thread.join(5.0)
+
+    def begin_anew(self) -> None:
+        """A silent robot; what is still on its way is forgotten."""
+        self.sending.clear()
+        end = clock.monotonic() + 0.1
+        self.until(lambda: clock.monotonic() > end)
+        for one in self.heard:
+            one.clear()
+
+    def _on_joints(self, message: JointState) -> None:
+        self.receipts.append(clock.time())
+        self.joints.append(message)
+
+    def hear(self) -> None:
+        """Take what has come on the robot's side, unless a thread does."""
+
+    def until(self, condition: Callable[[], bool], repeat: JointCommand | None = None) -> None:
+        """Let messages come until the condition holds, commanding `repeat` all the while."""
+        deadline = clock.monotonic() + PATIENCE
+        while not condition():
+            assert clock.monotonic() < deadline, "nothing happened"
+            if repeat is not None:
+                self.command.publish(joint_command_message(repeat, to_stamp(clock.time())))
+            self.executor.spin_once(timeout_sec=0.002)
+            self.hear()
+
+    def until_next(self, condition: Callable[[Any], bool], repeat: JointCommand | None = None) -> None:
+        """Until a command comes that fulfils a condition."""
+        self.commands.clear()
+        self.until(lambda: any(map(condition, list(self.commands))), repeat)
+
+    def enable(self) -> None:
+        """Have the bridge follow commands; of commands in quick succession it may only see the newest."""
+        self.sending.set()
+        self.until(lambda: len(self.joints) > 0 and len(self.commands) > 0)
+        self.commands.clear()
+        while all(map(self.damps, list(self.commands))):
+            for command in (JointCommand.damping(self.stand.velocities.size), self.stand):
+                count = len(self.commands)
+                self.until(lambda count=count: len(self.commands) > count + 20, command)
+
+    def says(self, started: NodeProcesses, words: str, repeat: JointCommand | None = None, since: int = 0) -> None:
+        """Wait until the bridge says this; `since` so many characters of its log."""
+        try:
+            self.until(lambda: words in started.log(self.name)[since:], repeat)
+        except AssertionError:
+            raise AssertionError(f"the bridge does not say {words!r} but: {started.log(self.name)[since:]}") from None
 
 
 class Watcher:

@@ -5,7 +5,7 @@ import signal
 import time as clock
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,8 +13,7 @@ from lcm_frames import ROBOT, N, estimate_frame, leg_frame, microstrain_frame
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from ros_graph import PATIENCE, PERIOD, KeptNodes, NodeMaker
-from sensor_msgs.msg import Imu, JointState
+from ros_graph import PATIENCE, PERIOD, KeptNodes, NodeMaker, PlayedRobot
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -48,49 +47,39 @@ from contact_ddp_ros.runs.sensor_log import read_log
 
 STATE = dataclasses.replace(ROBOT.standing_state(), linear_velocity=np.array([0.1, 0.2, 0.3]))
 STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
-DAMPING = JointCommand.damping(N)
 
 TRIES = 5
 """On a busy machine the robot played here may be the first to stay silent for too long."""
 
 
-class Robot:
-    """Plays the robot on one side of the bridge and the controller on the other."""
+class Robot(PlayedRobot):
+    """A robot whose own software talks over LCM."""
+
+    name, stand = "bridge", STAND
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: LinkOptions) -> None:
+        super().__init__(make_node, executor)
         self.port, self.link = options.port, Link(options)
-        self.link.subscribe(TARGETS_CHANNEL, lambda data: self.targets.append(decode(data, [PD_TAU_TARGETS])))
-        self.targets: list[Frame] = []
+        self.link.subscribe(TARGETS_CHANNEL, lambda data: self.commands.append(decode(data, [PD_TAU_TARGETS])))
         self.layout: Layout = WALK_THESE_WAYS
-        self.sending, self.ended, self.imu_on = Event(), Event(), Event()
-        self.node = make_node("controller_side")
-        executor.add_node(self.node)
-        self.executor = executor
-        self.joints: list[JointState] = []
+        self.imu_on = Event()
         self.odometry: list[Odometry] = []
-        self.imu: list[Imu] = []
-        self.receipts: list[float] = []
-        subscribe(self.node, io.JOINT_STATES, self._on_joints)
+        self.heard.append(self.odometry)
         subscribe(self.node, io.ODOM, self.odometry.append)
-        subscribe(self.node, io.IMU, self.imu.append)
-        self.command = publisher(self.node, io.JOINT_COMMAND)
         self.contacts = publisher(self.node, io.CONTACTS)
-        self._thread = Thread(target=self._speak, daemon=True)
-        self._thread.start()
+        self.begin(self._speak)
+
+    @staticmethod
+    def damps(command: Frame) -> bool:
+        return conventions.joint_command(command)[0].positions is None
 
     def begin_anew(self) -> None:
-        """A silent robot; what is still on its way is forgotten."""
-        self.sending.clear()
         self.imu_on.clear()
         self.layout = WALK_THESE_WAYS
-        end = clock.monotonic() + 0.1
-        self.until(lambda: clock.monotonic() > end)
-        for heard in (self.targets, self.joints, self.odometry, self.imu, self.receipts):
-            heard.clear()
+        super().begin_anew()
 
-    def _on_joints(self, message: JointState) -> None:
-        self.receipts.append(clock.time())
-        self.joints.append(message)
+    def hear(self) -> None:
+        self.link.receive(0.0)
 
     def _speak(self) -> None:
         packets = 0
@@ -103,38 +92,15 @@ class Robot:
                 self.link.publish(self.layout.estimate_channel, estimate_frame(STATE, self.layout))
             clock.sleep(5.0 * PERIOD)
 
-    def until(self, condition: Callable[[], bool], repeat: JointCommand | None = None) -> None:
-        """Let messages come until the condition holds, commanding `repeat` all the while."""
-        deadline = clock.monotonic() + PATIENCE
-        while not condition():
-            assert clock.monotonic() < deadline, "nothing happened"
-            if repeat is not None:
-                self.command.publish(joint_command_message(repeat, to_stamp(clock.time())))
-            self.executor.spin_once(timeout_sec=0.002)
-            self.link.receive(0.0)
 
-    def until_next(self, condition: Callable[[Frame], bool], repeat: JointCommand | None = None) -> None:
-        """Until targets come that fulfil a condition."""
-        self.targets.clear()
-        self.until(lambda: any(map(condition, self.targets)), repeat)
-
-    def enable(self) -> None:
-        """Have the bridge follow commands; of commands in quick succession it may only see the newest."""
-        self.sending.set()
-        self.until(lambda: len(self.joints) > 0)
-        self.targets.clear()
-        while all(map(damps, self.targets)):
-            for command in (DAMPING, STAND):
-                count = len(self.targets)
-                self.until(lambda count=count: len(self.targets) > count + 20, command)
+damps = Robot.damps
 
 
 @pytest.fixture(scope="module")
 def lasting_robot(make_lasting_node: NodeMaker, lasting_executor: SingleThreadedExecutor) -> Iterator[Robot]:
     made = Robot(make_lasting_node, lasting_executor, LinkOptions(port=free_port()))
     yield made
-    made.ended.set()
-    made._thread.join(5.0)
+    made.close()
 
 
 @pytest.fixture
@@ -157,18 +123,6 @@ def bridge(kept: KeptNodes, robot: Robot) -> Callable[..., KeptNodes]:
         return kept
 
     return start
-
-
-def says(robot: Robot, processes: NodeProcesses, words: str) -> None:
-    """Wait until the bridge says this."""
-    try:
-        robot.until(lambda: words in processes.log("bridge"))
-    except AssertionError:
-        pytest.fail(f"the bridge does not say {words!r} but: {processes.log('bridge')}")
-
-
-def damps(frame: Frame) -> bool:
-    return conventions.joint_command(frame)[0].positions is None
 
 
 def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
@@ -213,11 +167,11 @@ def test_it_damps_unasked_and_follows_who_has_damped(robot: Robot, bridge: Calla
     robot.sending.set()
     robot.until(lambda: len(robot.joints) > 0)
     count = len(robot.joints)
-    robot.targets.clear()
+    robot.commands.clear()
     robot.until(lambda: len(robot.joints) > count + 10, STAND)
-    assert all(map(damps, robot.targets)), "the controller has not damped yet"
+    assert all(map(damps, robot.commands)), "the controller has not damped yet"
     robot.enable()
-    command, gains = conventions.joint_command(robot.targets[-1])
+    command, gains = conventions.joint_command(robot.commands[-1])
     assert command.positions is not None
     np.testing.assert_allclose(command.positions, STAND.positions)
     np.testing.assert_allclose(command.torques, STAND.torques)
@@ -252,7 +206,7 @@ def test_silence_of_the_controller_ends_in_damping(robot: Robot, bridge: Callabl
         robot.until_next(damps, STAND)
         if words in processes.log("bridge"):
             break
-    says(robot, processes, words)
+    robot.says(processes, words)
     robot.enable()
 
 
@@ -263,7 +217,7 @@ def test_a_malformed_command_ends_in_damping(robot: Robot, bridge: Callable[...,
     broken.joint_names = broken.joint_names[:-1]
     robot.command.publish(broken)
     robot.until_next(damps)
-    says(robot, processes, "joint command refused: joints missing")
+    robot.says(processes, "joint command refused: joints missing")
     robot.until_next(damps, STAND)
 
 
@@ -273,7 +227,7 @@ def test_a_second_commander_ends_in_damping(robot: Robot, bridge: Callable[..., 
     stiff = {"q_des": ROBOT.standing, "kp": np.full(N, 9.0)}
     robot.link.publish(TARGETS_CHANNEL, encode(PD_TAU_TARGETS, stiff))
     robot.until_next(damps)
-    says(robot, processes, "somebody else sends torque targets")
+    robot.says(processes, "somebody else sends torque targets")
 
 
 def test_own_frames_are_no_strangers_however_late_they_come_back(
@@ -299,7 +253,7 @@ def test_garbage_from_the_network_does_no_harm(robot: Robot, bridge: Callable[..
         for data in (random.bytes(size), frame[: size % len(frame)]):
             robot.link.publish(robot.layout.leg_channel, data)
             robot.link.publish(robot.layout.estimate_channel, data)
-    says(robot, processes, "frame refused")
+    robot.says(processes, "frame refused")
     count = len(robot.joints)
     robot.until(lambda: len(robot.joints) > count + 5, STAND)
     processes.check()
@@ -312,8 +266,8 @@ def test_damping_is_the_last_word(robot: Robot, bridge: Callable[..., KeptNodes]
     assert processes.wait("bridge", PATIENCE) == 0
     while robot.link.receive(0.2):
         pass
-    assert all(map(damps, robot.targets[-5:]))
-    assert not all(map(damps, robot.targets))
+    assert all(map(damps, robot.commands[-5:]))
+    assert not all(map(damps, robot.commands))
 
 
 @pytest.mark.parametrize(
@@ -374,7 +328,7 @@ def test_the_controller_s_side_is_told_what_the_robot_does_instead(
     tells("the joints damp instead of following targets", kd_joint=np.full(N, 2.5))
     tells("limp")
     tells("somebody else moves the legs, with 5 N m/rad", q_des=ROBOT.standing, kp_joint=np.full(N, 5.0))
-    says(robot, started, "joints at first: fr_hip_joint reads -0.80 rad, -1.23 ± 0.42 expected")
+    robot.says(started, "joints at first: fr_hip_joint reads -0.80 rad, -1.23 ± 0.42 expected")
 
 
 def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(

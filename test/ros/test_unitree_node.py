@@ -4,7 +4,6 @@ import gc
 import signal
 import time as clock
 from collections.abc import Callable, Iterator
-from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
-from ros_graph import PATIENCE, KeptNodes, NodeMaker
-from sensor_msgs.msg import Imu, JointState
+from ros_graph import PATIENCE, KeptNodes, NodeMaker, PlayedRobot
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.plants.unitree.config import UnitreeLinkOptions
@@ -25,10 +23,9 @@ from contact_ddp_ros.plants.unitree.remote import Handset
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.state import DriveGains, ImuSample, JointCommand
 from contact_ddp_ros.ros import interfaces as io
-from contact_ddp_ros.ros.conversions import from_stamp, joint_command_message, to_stamp
+from contact_ddp_ros.ros.conversions import from_stamp
 from contact_ddp_ros.ros.demo import run_demo
-from contact_ddp_ros.ros.processes import NodeProcesses
-from contact_ddp_ros.ros.runtime import publisher, subscribe
+from contact_ddp_ros.ros.runtime import subscribe
 from contact_ddp_ros.runs.options import SENSOR_ERRORS, RunOptions
 from contact_ddp_ros.runs.recording import CONTROL_MODES, Recorder
 
@@ -49,34 +46,36 @@ PARAMETERS = {
 GAINS = DriveGains(np.full(N, 40.0), np.full(N, 1.0), np.full(N, 2.0))
 
 
-class Robot:
-    """Plays the robot on one side of the bridge and the controller on the other."""
+class Robot(PlayedRobot):
+    """A Go2 on its DDS domain."""
+
+    name, stand = "unitree", STAND
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: UnitreeLinkOptions) -> None:
-        self.options, self.executor = options, executor
-        self.link, self.conventions = UnitreeLink(options), UnitreeConventions(ROBOT, (0.0, 0.0, 0.0))
+        super().__init__(make_node, executor)
+        self.options, self.link = options, UnitreeLink(options)
+        self.conventions = UnitreeConventions(ROBOT, (0.0, 0.0, 0.0))
         self.link.subscribe(LOW_CMD_TOPIC, LOW_CMD, lambda data: self.commands.append(LOW_CMD.decode(data)))
         self._tell = self.link.publisher(LOW_STATE_TOPIC, LOW_STATE)
-        self.commands: list[Any] = []
         self.changes: dict[str, Any] = {}
         self.handset, self.time = Handset(), 0.0
-        self.sending, self.ended = Event(), Event()
-        self.node = make_node("controller_side")
-        executor.add_node(self.node)
-        self.joints: list[JointState] = []
-        self.imu: list[Imu] = []
         self.speeds: list[Twist] = []
         self.executions: list[str] = []
         self.reports: list[str] = []
-        subscribe(self.node, io.JOINT_STATES, self.joints.append)
-        subscribe(self.node, io.IMU, self.imu.append)
+        self.heard += [self.speeds, self.executions, self.reports]
         subscribe(self.node, io.CMD_VEL, self.speeds.append)
         subscribe(self.node, io.EXECUTION, lambda message: self.executions.append(message.data))
         subscribe(self.node, io.DIAGNOSTICS, self._on_report)
-        self.command = publisher(self.node, io.JOINT_COMMAND)
-        self._threads = [Thread(target=one, daemon=True) for one in (self._speak, self._listen)]
-        for thread in self._threads:
-            thread.start()
+        self.begin(self._speak, self._listen)
+
+    @staticmethod
+    def damps(command: Any) -> bool:
+        motors = command["motor_cmd"]
+        return not (motors["kp"].any() or motors["tau"].any())
+
+    def begin_anew(self) -> None:
+        self.changes, self.handset = {}, Handset()
+        super().begin_anew()
 
     def _on_report(self, message: DiagnosticArray) -> None:
         self.reports += [one.message for one in message.status if one.name == "/unitree"]
@@ -102,44 +101,6 @@ class Robot:
         while not self.ended.is_set():
             self.link.receive(0.05)
 
-    def begin_anew(self) -> None:
-        """A silent, sound robot; what is still on its way is forgotten."""
-        self.sending.clear()
-        self.changes, self.handset = {}, Handset()
-        end = clock.monotonic() + 0.1
-        self.until(lambda: clock.monotonic() > end)
-        for heard in (self.commands, self.joints, self.imu, self.speeds, self.executions, self.reports):
-            heard.clear()
-
-    def close(self) -> None:
-        self.ended.set()
-        for thread in self._threads:
-            thread.join(5.0)
-
-    def until(self, condition: Callable[[], bool], repeat: JointCommand | None = None) -> None:
-        """Let messages come until the condition holds, commanding `repeat` all the while."""
-        deadline = clock.monotonic() + PATIENCE
-        while not condition():
-            assert clock.monotonic() < deadline, "nothing happened"
-            if repeat is not None:
-                self.command.publish(joint_command_message(repeat, to_stamp(clock.time())))
-            self.executor.spin_once(timeout_sec=0.002)
-
-    def until_next(self, condition: Callable[[Any], bool], repeat: JointCommand | None = None) -> None:
-        """Until a motor command comes that fulfils a condition."""
-        self.commands.clear()
-        self.until(lambda: any(map(condition, list(self.commands))), repeat)
-
-    def enable(self) -> None:
-        """Have the bridge follow commands; of commands in quick succession it may only see the newest."""
-        self.sending.set()
-        self.until(lambda: len(self.joints) > 0 and len(self.commands) > 0)
-        self.commands.clear()
-        while all(map(damps, list(self.commands))):
-            for command in (DAMPING, STAND):
-                count = len(self.commands)
-                self.until(lambda count=count: len(self.commands) > count + 20, command)
-
     def call(self, name: str) -> Trigger.Response:
         """Answer of a service."""
         client = self.node.create_client(Trigger, name)
@@ -149,10 +110,7 @@ class Robot:
         return future.result()
 
 
-def damps(record: Any) -> bool:
-    """True if a motor command only damps."""
-    motors = record["motor_cmd"]
-    return not (motors["kp"].any() or motors["tau"].any())
+damps = Robot.damps
 
 
 @pytest.fixture(scope="module")
@@ -179,14 +137,6 @@ def bridge(kept: KeptNodes, robot: Robot) -> Callable[..., KeptNodes]:
         return kept
 
     return start
-
-
-def says(robot: Robot, started: NodeProcesses, words: str, repeat: JointCommand | None = None, since: int = 0) -> None:
-    """Wait until the bridge says this; `since` so many characters of its log."""
-    try:
-        robot.until(lambda: words in started.log("unitree")[since:], repeat)
-    except AssertionError:
-        pytest.fail(f"the bridge does not say {words!r} but: {started.log('unitree')[since:]}")
 
 
 def test_a_humanoid_is_refused_by_the_name_of_its_messages(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:
@@ -266,7 +216,7 @@ def test_a_fault_ends_in_damping_until_the_controller_damps_too(
         while words not in started.log("unitree")[since:] and clock.monotonic() < deadline:
             other(robot.conventions.command(STAND, GAINS))
             robot.until(lambda: True, STAND)
-    says(robot, started, words, STAND, since)
+    robot.says(started, words, STAND, since)
     robot.until_next(damps, STAND)
     robot.changes, robot.handset = {}, Handset()
     robot.sending.set()
@@ -316,7 +266,7 @@ def test_buttons_ask_the_controller(robot: Robot, bridge: Callable[..., KeptNode
 
         robot.until(pressed)
         assert asked[0] == name
-    says(robot, started, "asked by the handset: not now")
+    robot.says(started, "asked by the handset: not now")
     for service in served:
         robot.node.destroy_service(service)
 

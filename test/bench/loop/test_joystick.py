@@ -1,7 +1,6 @@
 """The benchmark of the joystick: random full-range commands, which felled gaits within seconds without a governor."""
 
 import numpy as np
-import pytest
 from rich.console import Console
 
 from benchmarks.loop.gaits import moving_gaits
@@ -23,10 +22,9 @@ def ridden(gait: str, seed: int, duration: float, *words: str) -> Figures:
     return run(case)
 
 
-@pytest.mark.parametrize(("gait", "seed"), [("trot", 1), ("bound", 1)])
-def test_a_full_range_joystick_fells_no_gait(gait: str, seed: int) -> None:
-    """Each of these fell within three seconds without a governor."""
-    found = ridden(gait, seed, 3.1)
+def test_a_full_range_joystick_does_not_fell_a_bound() -> None:
+    """It fell within three seconds without a governor."""
+    found = ridden("bound", 1, 3.1)
     assert [found[name] for name in ("fall", "stands", "refused", "failed")] == ["", 0, 0, 0]
     assert found["distance"] > 0.8 and found["plans"] > 150
 
