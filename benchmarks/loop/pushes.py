@@ -92,9 +92,10 @@ def _settled(options: RunOptions) -> ClosedLoop:
     loop = ClosedLoop(options)
     settled = SETTLED + max(abs(options.speed[0][1]) - SPEED, 0.0)
     advance(loop, settled)
+    latest = settled + 2.0 * period_of(options)
     modes = [_mode(loop)] * 2
     while not modes[0] > modes[1] == FIRST_MODE:
-        if loop.controller.fault is not None or loop.plant.time > settled + 2.0 * period_of(options):
+        if loop.controller.fault is not None or loop.plant.time > latest:
             raise BenchmarkError(f"it does not move before anything happens: {loop.controller.fault}")
         loop.tick()
         modes = [modes[1], _mode(loop)]
