@@ -1,4 +1,8 @@
-"""The commands that the pages tell to type do what they are typed for: each is carried out, over shorter times."""
+"""The commands that the pages tell to type do what they are typed for.
+
+A command that runs the robot is checked at the length that the page says; those that differ from each other in kind are
+carried out, over shorter times.
+"""
 
 import re
 from itertools import pairwise
@@ -8,30 +12,45 @@ import pytest
 import quadruped
 from told import ROOT, told
 
-from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.apps.cli import main, sweep
+from contact_ddp_ros.apps.cli.options import run_options
+from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.apps.cli.report import EXIT_FELL
 from contact_ddp_ros.runs.report import plots
+from contact_ddp_ros.runs.scenario import check_run
 
 ELSEWHERE = {
     "bench": "test/bench/test_benchmark.py",
+    "demo --backend lcm": "test/ros/test_lcm_bridge.py",
+    "demo --backend unitree": "test/ros/test_unitree_node.py",
     "docs": "test/test_docs_site.py",
-    "motion backflip_whole_body": "test/runs/motions/test_whole_body_motions.py",
+    "motion backflip": "test/runs/motions/test_execution.py",
     "motion barrel_roll": "test/runs/motions/test_whole_body_motions.py",
-    "motion running_barrel_roll": "test/runs/motions/test_whole_body_motions.py",
+    "motion jump": "test/apps/cli/test_motion.py",
     "motion recovery": "test/runs/motions/test_recovery.py",
-    "motion recovery_side": "test/runs/motions/test_recovery.py",
+    "motion running_barrel_roll": "test/runs/motions/test_whole_body_motions.py",
     "estimate": "test/runs/test_sensor_log.py",
     "gazebo-emulator": "test/plants/gazebo/test_transport.py",
     "play": "test/apps/play/test_browser.py",
     "test": "test/test_run.py",
 }
-"""Jobs that take minutes or end only when told to, and the tests that know them."""
+"""What takes long or ends only when told to, by how it begins, and the tests that carry it out."""
 
-SHORT = {"--seeds": "2", "--trials": "1"}
+FIRST = (
+    "robot check my.urdf -o my_robot.yaml",
+    "sdf --out world.sdf",
+    "sim --duration 6 --out out/soft",
+    "sim --duration 6 --set planner.weight.pitch=80 --out out/stiff",
+    "demo --bag BAG",
+)
+"""Commands that leave what others read."""
+
+SHORT = {"--seeds": "2"}
 """Values in place of long ones, by option."""
 
-BEGUN, APART = 1.6, 0.4
-"""Time after which a robot moves, and time between two things that happen to it then [s]."""
+QUICKLY = ["--set", "controller.stand.ramp_time=0.2"]
+BEGUN, APART = 0.4, 0.4
+"""Time after which a robot that stands up quickly moves, and time between two things that happen to it then [s]."""
 
 TIMES = {
     "--push": r"^[\d.]+",
@@ -65,10 +84,17 @@ RUNS = ("sim", "demo", "gazebo", "sweep")
 """Jobs with a duration."""
 
 
-def is_named_only(words: list[str]) -> bool:
-    """Whether a page mentions a job without what it needs, or a server that is not on every machine."""
-    real_server = words[0] == "gazebo" and "--emulator" not in words
-    return (len(words) == 1 and words[0] not in ("sim", "demo", "optimize", "parameters")) or real_server
+def is_named_only(words: tuple[str, ...]) -> bool:
+    """Whether a page mentions a job without what it needs."""
+    return len(words) == 1 and words[0] not in ("sim", "demo", "optimize", "parameters")
+
+
+def meant(words: tuple[str, ...]) -> list[str]:
+    """The words with what a reader puts in."""
+    line = " ".join(words)
+    for text, own in STANDS_FOR.items():
+        line = re.sub(rf"(?<![\w-]){re.escape(text)}\b", own, line)
+    return line.split()
 
 
 def sooner(words: list[str]) -> tuple[list[str], float]:
@@ -85,30 +111,49 @@ def sooner(words: list[str]) -> tuple[list[str], float]:
     return made, max(times.values(), default=BEGUN)
 
 
-def shorter(words: list[str]) -> list[str]:
+def shorter(words: tuple[str, ...]) -> list[str]:
     """The same command in small: as long as it takes to reach the last thing that happens in it."""
-    words, last = sooner(words)
+    made, last = sooner(meant(words))
     short = {**SHORT, "--duration": f"{last + APART:g}"}
-    line = " ".join(short.get(before, word) for before, word in zip(["", *words], words))
-    for text, meant in STANDS_FOR.items():
-        line = re.sub(rf"(?<![\w-]){re.escape(text)}\b", meant, line)
-    made = line.split()
+    made = [short.get(before, word) for before, word in pairwise(["", *made])]
     if words[0] == "sweep":
         made = [re.sub(r"(=[\d.]+:[\d.]+):\d+$", r"\1:2", word) for word in made] + ["--jobs", "1"]
-    if words[0] in RUNS and "--duration" not in words:
-        made += ["--duration", short["--duration"]]
+    if words[0] in RUNS:
+        made += QUICKLY + ([] if "--duration" in words else ["--duration", short["--duration"]])
     return made + [word for word in GIVEN.get(words[0], ()) if word not in made]
 
 
-def typed() -> list[list[str]]:
-    """The commands to carry out, without the program's name, once each: in small some are the same."""
+def typed() -> list[tuple[str, ...]]:
+    """The commands of the pages, without the program's name."""
     found = {words[1:] for words in told("./run", "contact-ddp") if len(words) > 1 and "--help" not in words}
-    here = [
-        list(words)
-        for words in sorted(found)
-        if not ELSEWHERE.keys() & {words[0], " ".join(words[:2])} and not is_named_only(list(words))
-    ]
-    return list({tuple(shorter(words)): words for words in here}.values())
+    return sorted(words for words in found if not is_named_only(words))
+
+
+def is_known_elsewhere(words: tuple[str, ...]) -> bool:
+    """Whether another test carries it out, or it needs a server that is not on every machine."""
+    real_server = words[0] == "gazebo" and "--emulator" not in words
+    return real_server or " ".join(words).startswith(tuple(ELSEWHERE))
+
+
+def features(words: tuple[str, ...]) -> set[str]:
+    """Job, options and names in their values; neither files that are written nor metrics are a difference in kind."""
+    found = {words[0]} | {f"{words[0]} {word}" for word in words if word.startswith("-")}
+    for before, word in pairwise(words):
+        if not word.startswith("-") and before not in ("-o", "--out", "--metric"):
+            option = before if before.startswith("-") else ""
+            found |= {f"{words[0]} {option} {name}" for name in re.findall(r"\b[a-z_][\w.]*", word)}
+    return found
+
+
+def of_each_kind() -> list[tuple[str, ...]]:
+    """Commands that together have all features of those that no other test carries out."""
+    known = set().union(*(features(tuple(line.split())) for line in FIRST))
+    chosen = []
+    for words in sorted(typed(), key=lambda words: -len(features(words))):
+        if not is_known_elsewhere(words) and features(words) - known:
+            known |= features(words)
+            chosen.append(words)
+    return chosen
 
 
 @pytest.fixture(scope="module")
@@ -128,18 +173,26 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(plots, "save_all", lambda *_: None)
-        assert main(["robot", "check", "--no-walk", "my.urdf", "-o", "my_robot.yaml"]) == 0
-        assert main(["sdf", "--out", "world.sdf"]) == 0
-        for name in ("soft", "stiff"):
-            assert main(["sim", *GIVEN["sim"], "--duration", "2.5", "--out", f"out/{name}"]) == 0
-        assert main(["demo", *GIVEN["demo"], "--duration", "4", "--bag", "BAG", "--out", "out/demo"]) == 0
+        for line in FIRST:
+            words = tuple(line.split())
+            assert words in typed() and main(shorter(words)) == 0, line
     (folder / "world.sdf").rename(folder / "hall.sdf")
     return folder
 
 
-@pytest.mark.parametrize("words", typed(), ids=" ".join)
+@pytest.mark.parametrize("words", [words for words in typed() if words[0] in RUNS], ids=" ".join)
+def test_a_run_of_the_pages_is_allowed(words: tuple[str, ...], desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk)
+    arguments = build_parser().parse_args(meant(words))
+    if words[0] == "sweep":
+        sweep._study(arguments).check()
+    else:
+        check_run(run_options(arguments))
+
+
+@pytest.mark.parametrize("words", of_each_kind(), ids=" ".join)
 def test_a_command_of_the_pages_does_its_work(
-    words: list[str], desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    words: tuple[str, ...], desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     made = shorter(words)
     writes = {Path(word).parts[0] for before, word in pairwise(made) if before in ("-o", "--out", "--bag")}
@@ -155,5 +208,5 @@ def test_a_command_of_the_pages_does_its_work(
 
 def test_every_job_is_carried_out_or_known_elsewhere() -> None:
     assert all((ROOT / place).is_file() for place in ELSEWHERE.values())
-    done = {words[0] for words in typed()}
+    done = {words[0] for words in (*of_each_kind(), *(line.split() for line in FIRST))}
     assert {"sim", "demo", "optimize", "compare", "sweep", "export", "replay", "robot", "sdf", "report"} <= done

@@ -28,6 +28,9 @@ OPTIONS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]
+SELDOM = "const draw = requestAnimationFrame; requestAnimationFrame = then => setTimeout(() => draw(then), 100)"
+"""At most ten pictures a second: what a page draws in software takes most of the time of its tests."""
+
 PATIENCE = 180.0
 """With a busy machine [s]."""
 
@@ -84,6 +87,7 @@ def browser(profile: Path, width: int = 1280, height: int = 720, scale: float = 
             device_scale_factor=scale,
         )
         context.set_default_timeout(1e3 * PATIENCE)
+        context.add_init_script(SELDOM)
         yield context
         context.close()
 
