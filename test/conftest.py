@@ -81,7 +81,6 @@ SLOW = (
     "test_recipes.py",
     "test_reruns.py",
     "test_run.py",
-    "test_start.py",
 )
 """Folders and modules of tests that start processes, compile, simulate or render."""
 

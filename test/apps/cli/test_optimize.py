@@ -9,9 +9,17 @@ from contact_ddp_ros.mpc.offline import OfflineOptimiser
 from contact_ddp_ros.ocp.solution import Guess
 
 
-def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
-    folder = tmp_path / "new"
-    assert main(["optimize", "--speed", "0.5", "--out", str(folder)]) == 0
+def test_an_optimisation_converges_and_leaves_its_figures_with_each_shooting(tmp_path, capsys):
+    summaries = {}
+    for shooting in SHOOTINGS:
+        folder = tmp_path / shooting
+        assert main(["optimize", "--shooting", shooting, "--speed", "0.5", "--out", str(folder)]) == 0
+        summary = summaries[shooting] = json.loads((folder / "summary.json").read_text())
+        assert ("all constraints hold" in capsys.readouterr().out) == summary["feasible"]
+        assert summary["shooting"] == shooting
+        assert summary["gap_max"] == 0.0
+    single, multiple = (summaries[shooting] for shooting in SHOOTINGS)
+    folder = tmp_path / SHOOTINGS[0]
     wanted = {"summary.json", "trajectory.npz", "convergence.png", "trajectory.png"}
     assert {path.name for path in folder.iterdir()} == wanted
     with np.load(folder / "trajectory.npz") as trajectory:
@@ -19,25 +27,12 @@ def test_one_optimisation_converges_and_leaves_its_figures(tmp_path, capsys):
         n_nodes = len(trajectory["controls"])
         assert trajectory["states"].shape == (n_nodes + 1, 2 * len(trajectory["coordinates"]))
         assert trajectory["gains"].shape == (*trajectory["controls"].shape, trajectory["states"].shape[1])
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["status"] == "CONVERGED"
-    assert summary["touchdown_error_max_m"] < 1e-6
-    assert summary["friction_violation_max_n"] < 1.0
-    for one in summary["passes"]:
+    assert single["status"] == "CONVERGED"
+    assert single["touchdown_error_max_m"] < 1e-6
+    assert single["friction_violation_max_n"] < 1.0
+    for one in single["passes"]:
         assert all(iteration["actual"] > -1e-12 for iteration in one["iterations"]), "the merit rises"
-    assert summary["iterations"] == sum(len(one["iterations"]) for one in summary["passes"])
-    assert ("all constraints hold" in capsys.readouterr().out) == summary["feasible"]
-
-
-def test_multiple_shooting_ends_with_all_gaps_closed(tmp_path):
-    summaries = {}
-    for shooting in SHOOTINGS:
-        folder = tmp_path / shooting
-        assert main(["optimize", "--shooting", shooting, "--out", str(folder)]) == 0
-        summaries[shooting] = json.loads((folder / "summary.json").read_text())
-        assert summaries[shooting]["shooting"] == shooting
-        assert summaries[shooting]["gap_max"] == 0.0
-    single, multiple = (summaries[shooting] for shooting in SHOOTINGS)
+    assert single["iterations"] == sum(len(one["iterations"]) for one in single["passes"])
     assert multiple["cost"] == pytest.approx(single["cost"], rel=1e-3)
     first = [summary["passes"][0]["iterations"][0]["cost"] for summary in (single, multiple)]
     assert first[0] != first[1], "the option must not be idle"

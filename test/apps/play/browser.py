@@ -31,6 +31,12 @@ OPTIONS = [
 SELDOM = "const draw = requestAnimationFrame; requestAnimationFrame = then => setTimeout(() => draw(then), 100)"
 """At most ten pictures a second: what a page draws in software takes most of the time of its tests."""
 
+UNSEEN = """
+for (const name of ["drawArrays", "drawElements", "drawArraysInstanced", "drawElementsInstanced"])
+  WebGL2RenderingContext.prototype[name] = () => {};
+"""
+"""For a page at whose picture no test looks: to draw it in software takes several times what all else does."""
+
 PATIENCE = 180.0
 """With a busy machine [s]."""
 
@@ -73,8 +79,8 @@ def served_page(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def browser(profile: Path, width: int = 1280, height: int = 720, scale: float = 0.5) -> Iterator[Any]:
-    """A Chromium of playwright that draws in software, `scale` pixels for each of the page's."""
+def browser(profile: Path, width: int = 1280, height: int = 720, script: str = "") -> Iterator[Any]:
+    """A Chromium of playwright that draws in software, after a `script` of the test's own in every page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -84,9 +90,10 @@ def browser(profile: Path, width: int = 1280, height: int = 720, scale: float = 
             headless=True,
             args=OPTIONS,
             viewport={"width": width, "height": height},
-            device_scale_factor=scale,
+            device_scale_factor=0.5,
         )
         context.set_default_timeout(1e3 * PATIENCE)
+        context.add_init_script(script)
         context.add_init_script(SELDOM)
         yield context
         context.close()

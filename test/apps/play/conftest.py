@@ -6,12 +6,12 @@ import pytest
 
 from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.options import RunOptions
-from test.apps.play.player import Player
+from test.apps.play.player import QUICKLY, Player
 
 
 @pytest.fixture(scope="session")
 def shared() -> Player:
-    return Player(RunOptions())
+    return Player(RunOptions(overrides=QUICKLY))
 
 
 @pytest.fixture

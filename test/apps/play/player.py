@@ -7,6 +7,9 @@ from contact_ddp_ros.runs.live import commands as do
 from contact_ddp_ros.runs.live.snapshot import News, Snapshot, World
 from contact_ddp_ros.runs.options import RunOptions
 
+QUICKLY = {"controller.stand.ramp_time": 0.2}
+"""Parameters of a robot that stands up quickly."""
+
 
 class Player:
     """A session whose time runs only when told, as fast as it can."""
