@@ -84,7 +84,7 @@ def test_a_gait_of_ones_own_is_kept_as_a_file_or_refused_and_listed(
     assert (handle.value, handle.options) == (str(file), ("bound", str(file)))
 
 
-def test_every_key_of_several_pressed_at_once_counts_and_the_last_sent_is_the_one_shown() -> None:
+def test_every_key_of_several_pressed_at_once_counts_and_the_last_sent_is_the_one_shown(gui: Any) -> None:
     from contact_ddp_ros.apps.play.drive_panel import DrivePanel
 
     sent: list[Command] = []
@@ -94,12 +94,8 @@ def test_every_key_of_several_pressed_at_once_counts_and_the_last_sent_is_the_on
         sleep(next(delays))
         sent.append(command)
 
-    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
-    try:
-        panel = DrivePanel(server.gui, send, frozenset(), ())
-        with ThreadPoolExecutor(PRESSES) as threads:
-            list(threads.map(panel.press, "W" * PRESSES))
-    finally:
-        server.stop()
+    panel = DrivePanel(gui, send, frozenset(), ())
+    with ThreadPoolExecutor(PRESSES) as threads:
+        list(threads.map(panel.press, "W" * PRESSES))
     assert panel.drive == Drive(forward=0.8)
     assert sent[-1] == panel.drive
