@@ -180,3 +180,13 @@ def test_every_anchor_of_a_link_is_a_heading() -> None:
             missing += [] if anchor in headings else [f"{page.name}: {target}#{anchor}"]
     assert checked > 5
     assert missing == []
+
+
+def test_the_container_has_what_the_page_installs_and_runs_a_command_that_there_is() -> None:
+    container = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    (needed,) = re.findall(r"^sudo apt-get install (.+)$", page, re.M)
+    (installed,) = re.findall(r"apt-get install -y --no-install-recommends (.+?) \\", container)
+    assert set(needed.split()) <= set(installed.split())
+    (run,) = re.findall(r"^RUN \./run (.+)$", container, re.M)
+    assert build_parser().parse_args(run.split()).duration == 4.0

@@ -72,7 +72,7 @@ def test_a_process_is_stopped_for_a_while_and_goes_on() -> None:
 @pytest.mark.slow
 def test_a_run_beside_a_stalled_planner_is_measured() -> None:
     values = {"stall": 0.05, "every": 0.5}
-    options = bounding({"planner.rate": 50}, lockstep=False, duration=2.5)
+    options = bounding({"planner.rate": 50}, lockstep=False, duration=5.0)
     made = live_run(Case("stalled", "stalled, 1 of 1", options, values))
     assert made["stalls"] > 0
     assert all(cores > 0.0 for cores in made["cores"].values())
