@@ -150,6 +150,14 @@ class FakeRobot:
         assert len(self.tick().points[0].positions) == 12
 
 
+GUARD: Mapping[str, object] = {
+    "guard.command_timeout": 1.0,
+    "guard.state_timeout": 1.0,
+    "guard.soft_start": 0.0,
+}
+"""Parameters of a bridge that neither a busy machine nor a soft start keeps from following commands."""
+
+
 class PlayedRobot:
     """Plays a robot on one side of a bridge's process, and the controller on the other."""
 
@@ -157,6 +165,9 @@ class PlayedRobot:
     """Node of the bridge."""
 
     stand: JointCommand
+
+    parameters: Mapping[str, object]
+    """Of that node."""
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
         self.node, self.executor = make_node("controller_side"), executor

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "play": "test/apps/play/test_browser.py",
     "test": "test/test_run.py",
 }
-"""What takes long or ends only when told to, by how it begins, and the tests that carry it out."""
+"""Commands that take long or end only when told to, by their first words, and the tests that carry them out."""
 
 FIRST = (
     "robot check my.urdf -o my_robot.yaml",
@@ -86,7 +86,7 @@ RUNS = ("sim", "demo", "gazebo", "sweep")
 
 
 def is_named_only(words: tuple[str, ...]) -> bool:
-    """Whether a page mentions a job without what it needs."""
+    """True if a page mentions a job without what it needs."""
     return len(words) == 1 and words[0] not in ("sim", "demo", "optimize", "parameters")
 
 
@@ -131,7 +131,7 @@ def typed() -> list[tuple[str, ...]]:
 
 
 def is_known_elsewhere(words: tuple[str, ...]) -> bool:
-    """Whether another test carries it out, or it needs a server that is not on every machine."""
+    """True if another test carries it out, or it needs a server that is not on every machine."""
     real_server = words[0] == "gazebo" and "--emulator" not in words
     return real_server or " ".join(words).startswith(tuple(ELSEWHERE))
 

@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 def run(folder: Path, name: str, *words: str) -> str:
-    """What an example prints, run as a program in a folder of its own."""
+    """Printed text of an example, run as a program in a folder of its own."""
     path, printed = str(ROOT / "examples" / f"{name}.py"), io.StringIO()
     ends = pytest.raises(SystemExit, match=r"^0$") if "--help" in words else nullcontext()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), ends:

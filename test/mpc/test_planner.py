@@ -88,6 +88,14 @@ class TestWarmStart:
         assert (lift_off == 0.0).all()
         assert results[-1].touchdown_error < 1e-3
 
+    def test_multipliers_of_long_ago_are_forgotten(self):
+        planner = planner_with()
+        x, time = start_state(planner), 0.0
+        for _ in range(3):
+            planner.plan_coordinates(x, time, TrunkCommand(0.0))
+            time += 10 * PERIOD
+        assert len(planner._warm.touchdowns) < 16
+
 
 class TestGrid:
     @pytest.mark.parametrize("cycles", [0.25, 2.0])
@@ -100,6 +108,17 @@ class TestGrid:
             n_steps = int((np.diff(policy.times) > 0.0).sum())
             assert n_steps == round(cycles * PERIOD / STEP)
             assert result.status in ("CONVERGED", "ITERATIONS")
+
+    @pytest.mark.parametrize("late", [1e-10, 0.0004, 0.00299, 0.0031, 0.004 - 1e-10])
+    def test_the_first_step_ends_on_the_gaits_grid(self, late):
+        planner = planner_with()
+        x, time = start_state(planner), 0.1 + late
+        policy = planner.plan_coordinates(x, time, TrunkCommand(0.5)).policy
+        assert policy.start == pytest.approx(time, abs=1e-8)
+        steps = np.diff(policy.times)
+        assert (policy.times[1:] / STEP) == pytest.approx(np.rint(policy.times[1:] / STEP), abs=1e-5)
+        assert 0.25 * STEP - 1e-9 <= steps[0] <= 1.25 * STEP + 1e-9
+        assert steps[1:][steps[1:] > 0.0] == pytest.approx(STEP)
 
     @pytest.mark.parametrize("start", [0.0, 0.02, 0.0795, 0.08, 0.0805, 0.18, 3.7])
     def test_every_switch_ahead_is_a_node_once(self, start):

@@ -84,11 +84,11 @@ def test_reset_and_state_are_inverse(engine: str) -> None:
     sim, state = simulator(engine), random_state(np.random.default_rng(1), time=3.5)
     sim.reset(state)
     found = sim.truth().state
+    trunk, joints = (1e-12, 1e-12) if engine == "mujoco" else (1e-6, 1e-9)
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
-        exact = 1e-12 if engine == "mujoco" else 1e-6
-        assert getattr(found, name) == pytest.approx(getattr(state, name), abs=exact), name
-    assert found.joint_positions == pytest.approx(state.joint_positions, abs=1e-9)
-    assert found.joint_velocities == pytest.approx(state.joint_velocities, abs=1e-9)
+        assert getattr(found, name) == pytest.approx(getattr(state, name), abs=trunk), name
+    assert found.joint_positions == pytest.approx(state.joint_positions, abs=joints)
+    assert found.joint_velocities == pytest.approx(state.joint_velocities, abs=joints)
     sim.advance(5)
     assert sim.time == pytest.approx(3.5 + 5 * sim.timestep, abs=1e-9)
     sim.reset()
@@ -219,7 +219,7 @@ def test_it_moves_in_other_physics_on_the_same_imu(engine: str, gait: str, groun
     assert recording.fall is None
     ticks = recording.ticks
     late = ticks["time"] > 2.3
-    assert np.ptp(ticks["true_position"][late, 0]) / np.ptp(ticks["time"][late]) == pytest.approx(0.5, rel=0.05)
+    assert np.ptp(ticks["true_position"][late, 0]) / np.ptp(ticks["time"][late]) == pytest.approx(0.5, rel=0.04)
     noise = ticks["angular_velocity"] - ticks["true_angular_velocity"]
     assert np.abs(noise[10:50]).max(axis=0).min() > 0.003, "the gyroscope's bias is not learned yet"
     assert recording.info.parameters is not None

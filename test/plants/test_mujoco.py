@@ -15,7 +15,7 @@ from contact_ddp_ros.plants.options import NoiseOptions, SimOptions
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, joint_index
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.model import foot_positions
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion
+from contact_ddp_ros.robot.rotation import quaternion_to_matrix, quaternion_to_rpy, rpy_to_quaternion, up_in_body
 from contact_ddp_ros.robot.state import DriveGains, JointCommand, RobotState
 
 Array = NDArray[np.float64]
@@ -154,6 +154,20 @@ def test_free_fall() -> None:
     assert (sim.truth().foot_heights > 1.0).all()
 
 
+def test_standing_feet_carry_the_weight() -> None:
+    sim = simulator()
+    sim.write(STAND)
+    sim.advance(2000)
+    forces, state = sim.truth().contact_forces, sim.read()
+    assert forces[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-3)
+    assert (forces[:, 2] > 0.2 * WEIGHT).all()
+    assert np.abs(forces[:, :2].sum(axis=0)).max() < 0.1
+    assert np.abs(sim.truth().foot_heights).max() < 1e-3
+    assert np.abs(quaternion_to_rpy(state.orientation)).max() < 0.01
+    assert np.abs(state.linear_velocity).max() < 1e-3
+    assert np.allclose(sim.truth().specific_force, 9.81 * up_in_body(state.orientation), atol=0.05)
+
+
 def test_a_hundred_newton_press_a_foot_in_by_less_than_a_millimetre() -> None:
     sim = simulator()
     sim.write(STAND)
@@ -215,6 +229,37 @@ def test_sliding_feet_feel_the_friction_coefficient_times_the_normal_force(frict
                 assert tangential == pytest.approx(friction * force[2], rel=0.01)
                 assert -force[:2] @ last > 0.9 * tangential * np.linalg.norm(last)
     assert checked >= 2
+
+
+@pytest.mark.parametrize("force", [[40.0, 0.0, 0.0], [0.0, -40.0, 10.0]])
+def test_a_push_changes_the_momentum_by_its_impulse(force: list[float]) -> None:
+    velocities, duration = [], 0.1
+    for pushed in (False, True):
+        sim = simulator()
+        sim.reset(raised(2.0))
+        sim.write(STAND)
+        if pushed:
+            sim.push(np.array(force), duration)
+        sim.advance(150)
+        mujoco.mj_subtreeVel(sim.model, sim.data)
+        velocities.append(sim.data.subtree_linvel[sim.model.body(BASE_LINK).id].copy())
+    change = velocities[1] - velocities[0]
+    assert np.allclose(change, np.array(force) * duration / ROBOT.mass, atol=1e-6)
+
+
+@pytest.mark.parametrize("force", [[0.0, 0.0, 0.0], [0.0, -40.0, 10.0]])
+def test_a_moment_changes_the_angular_momentum_by_its_impulse(force: list[float]) -> None:
+    """Compared with the same push without it, since the trunk's origin is not the robot's centre of mass."""
+    momenta, torque, duration = [], np.array([4.0, -2.0, 1.0]), 0.05
+    for moment in (np.zeros(3), torque):
+        sim = simulator()
+        sim.reset(raised(2.0))
+        sim.write(STAND)
+        sim.push(np.array(force), duration, moment)
+        sim.advance(100)
+        mujoco.mj_subtreeVel(sim.model, sim.data)
+        momenta.append(sim.data.subtree_angmom[sim.model.body(BASE_LINK).id].copy())
+    assert np.allclose(momenta[1] - momenta[0], torque * duration, atol=0.02 * np.linalg.norm(torque) * duration)
 
 
 def test_pushes_add_up_and_end_and_keep_their_impulse() -> None:
@@ -389,3 +434,14 @@ def test_feet_before_and_beyond_the_edge_stand_on_their_own_levels() -> None:
     assert np.abs(sim.truth().foot_heights).max() < 1e-3
     assert (sim.truth().contact_forces[:, 2] > 0.1 * WEIGHT).all()
     assert quaternion_to_rpy(sim.read().orientation)[1] < -0.05
+
+
+def test_a_step_far_away_changes_nothing() -> None:
+    ends = []
+    for terrain in ("flat", "step:5,0.03"):
+        sim = simulator(terrain=terrain)
+        sim.reset(raised(0.05))
+        sim.write(STAND)
+        sim.advance(300)
+        ends.append(sim.data.qpos.copy())
+    assert np.array_equal(*ends)

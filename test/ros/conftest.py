@@ -1,6 +1,6 @@
 """A private ROS domain on loopback for the tests of one process, so that two runs at once do not meet."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import rclpy
@@ -8,7 +8,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
-from ros_graph import KeptNodes, NodeMaker
+from ros_graph import KeptNodes, NodeMaker, PlayedRobot
 
 from contact_ddp_ros.base.process import environment
 from contact_ddp_ros.ros.processes import NodeProcesses
@@ -67,3 +67,22 @@ def kept(loopback: dict[str, str]) -> Iterator[KeptNodes]:
     """Nodes that several tests of a module share."""
     with KeptNodes(loopback) as started:
         yield started
+
+
+@pytest.fixture
+def robot(lasting_robot: PlayedRobot) -> PlayedRobot:
+    """The robot that a module plays, silent again."""
+    lasting_robot.begin_anew()
+    return lasting_robot
+
+
+@pytest.fixture
+def bridge(kept: KeptNodes, robot: PlayedRobot) -> Callable[..., KeptNodes]:
+    """Starts that robot's bridge, `__` in the names of parameters standing for a dot."""
+
+    def start(**parameters: object) -> KeptNodes:
+        given = {name.replace("__", "."): value for name, value in parameters.items()}
+        kept.keep(robot.name, {**robot.parameters, **given})
+        return kept
+
+    return start

@@ -190,7 +190,7 @@ def obeys_pushes(commander: Commander, processes: NodeProcesses) -> None:
 
 
 def goes_on_after_somebody_else(commander: Commander, processes: NodeProcesses) -> None:
-    """As when somebody uses the buttons of Gazebo's window."""
+    """Pauses and resets by the buttons of Gazebo's window."""
     with ControlProcess(EMULATOR, Names()) as somebody:
         somebody.ask(WorldRequest(pause=True))
         paused = commander.joint_stamps[-1]
@@ -226,7 +226,7 @@ def takes_commands_at_once_and_none_of_before(commander: Commander, processes: N
 
 
 def driven(states: list[JointState]) -> bool:
-    """Whether the drives do anything else than damp from one state to the next."""
+    """True if the drives do anything else than damp from one state to the next."""
     for before, after in pairwise(states):
         if stamp_ns(after.header.stamp) - stamp_ns(before.header.stamp) == 2_000_000:
             damping = -DriveConfig().gains(4).kd_damping * np.array(before.velocity)

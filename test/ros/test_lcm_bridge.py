@@ -13,7 +13,7 @@ from lcm_frames import ROBOT, N, estimate_frame, leg_frame, microstrain_frame
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from ros_graph import PATIENCE, PERIOD, KeptNodes, NodeMaker, PlayedRobot
+from ros_graph import GUARD, PATIENCE, PERIOD, KeptNodes, NodeMaker, PlayedRobot
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -59,7 +59,8 @@ class Robot(PlayedRobot):
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: LinkOptions) -> None:
         super().__init__(make_node, executor)
-        self.port, self.link = options.port, Link(options)
+        self.link = Link(options)
+        self.parameters = {**GUARD, "link.port": options.port}
         self.link.subscribe(TARGETS_CHANNEL, lambda data: self.commands.append(decode(data, [PD_TAU_TARGETS])))
         self.layout: Layout = WALK_THESE_WAYS
         self.imu_on = Event()
@@ -101,28 +102,6 @@ def lasting_robot(make_lasting_node: NodeMaker, lasting_executor: SingleThreaded
     made = Robot(make_lasting_node, lasting_executor, LinkOptions(port=free_port()))
     yield made
     made.close()
-
-
-@pytest.fixture
-def robot(lasting_robot: Robot) -> Robot:
-    lasting_robot.begin_anew()
-    return lasting_robot
-
-
-@pytest.fixture
-def bridge(kept: KeptNodes, robot: Robot) -> Callable[..., KeptNodes]:
-    def start(**parameters: object) -> KeptNodes:
-        values = {
-            "link.port": robot.port,
-            "guard.command_timeout": 1.0,
-            "guard.state_timeout": 1.0,
-            "guard.soft_start": 0.0,
-        }
-        given = {name.replace("__", "."): value for name, value in parameters.items()}
-        kept.keep("bridge", {**values, **given})
-        return kept
-
-    return start
 
 
 def test_the_robot_stands_and_bounds_over_lcm_up_a_slope() -> None:
@@ -338,7 +317,7 @@ def test_a_stand_waits_for_the_initial_pose_of_the_robot_s_program(
     processes.start("controller", {"use_sim_time": True})
     stand = robot.node.create_client(io.STAND.type, io.STAND.name)
     assert stand.wait_for_service(PATIENCE)
-    processes.start_emulator("robot_emulator", {"initial_pose": 10.0, "link.port": robot.port})
+    processes.start_emulator("robot_emulator", {"initial_pose": 10.0, "link.port": robot.parameters["link.port"]})
     answers: list[str] = []
     deadline = clock.monotonic() + PATIENCE
     while not any("somebody else moves the legs" in answer for answer in answers):

@@ -118,21 +118,21 @@ def test_malformed_states_end_in_damping_until_rearmed(fake: FakeRobot) -> None:
 
 
 def test_a_bound_that_waits_for_a_fresh_policy_says_so_once_a_second(fake: FakeRobot) -> None:
-    model, good = fake.robot.model_hash, True
+    model, good = fake.robot.model_hash, 2  # of a planner that was silent, the first is not waited for
 
     def plan(request: PlanRequest) -> Float64MultiArray:
         nonlocal good
-        if not good:
+        if good == 0:
             return no_policy_message(request.stamp, STATUS_FAILED, model)
-        good = False
+        good -= 1
         times = 1e-9 * request.stamp + np.array([0.0, 0.08])
         states = np.tile(WholeBodyModel(fake.robot).state(fake.robot.standing_state()), (2, 1))
         arrays = np.full((1, 12), 2.5), np.zeros((1, 12, 36)), np.zeros(1, dtype=int), np.zeros((1, 12))
         return policy_message(Policy(times, states, *arrays, 1, 1, model), request.stamp)
 
+    fake.stand_up()  # a change of mode drops the policies
     fake.plan = plan
-    fake.stand_up()
-    fake.tick_until(lambda: not good)
+    fake.tick_until(lambda: good == 0)
     for _ in range(60):
         fake.tick()
     future = fake.move.call_async(Trigger.Request())

@@ -11,7 +11,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 from rclpy.executors import SingleThreadedExecutor
-from ros_graph import PATIENCE, KeptNodes, NodeMaker, PlayedRobot
+from ros_graph import GUARD, PATIENCE, KeptNodes, NodeMaker, PlayedRobot
 from std_srvs.srv import Trigger
 
 from contact_ddp_ros.plants.unitree.config import UnitreeLinkOptions
@@ -35,9 +35,8 @@ STATE = ROBOT.standing_state()
 STAND = JointCommand(ROBOT.standing + 0.05, np.zeros(N), np.ones(N))
 DAMPING = JointCommand.damping(N)
 PARAMETERS = {
-    "guard.command_timeout": 1.0,
+    **GUARD,
     "guard.state_timeout": 0.5,
-    "guard.soft_start": 0.0,
     "imu_place.x": 0.0,
     "imu_place.z": 0.0,
     "remote.deadman": "R1",
@@ -54,6 +53,7 @@ class Robot(PlayedRobot):
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor, options: UnitreeLinkOptions) -> None:
         super().__init__(make_node, executor)
         self.options, self.link = options, UnitreeLink(options)
+        self.parameters = {**PARAMETERS, "link.domain": options.domain}
         self.conventions = UnitreeConventions(ROBOT, (0.0, 0.0, 0.0))
         self.link.subscribe(LOW_CMD_TOPIC, LOW_CMD, lambda data: self.commands.append(LOW_CMD.decode(data)))
         self._tell = self.link.publisher(LOW_STATE_TOPIC, LOW_STATE)
@@ -121,22 +121,6 @@ def lasting_robot(
     made = Robot(make_lasting_node, lasting_executor, options)
     yield made
     made.close()
-
-
-@pytest.fixture
-def robot(lasting_robot: Robot) -> Robot:
-    lasting_robot.begin_anew()
-    return lasting_robot
-
-
-@pytest.fixture
-def bridge(kept: KeptNodes, robot: Robot) -> Callable[..., KeptNodes]:
-    def start(**parameters: object) -> KeptNodes:
-        given = {name.replace("__", "."): value for name, value in parameters.items()}
-        kept.keep("unitree", {"link.domain": robot.options.domain, **PARAMETERS, **given})
-        return kept
-
-    return start
 
 
 def test_a_humanoid_is_refused_by_the_name_of_its_messages(robot: Robot, bridge: Callable[..., KeptNodes]) -> None:

@@ -23,7 +23,7 @@ def ridden(gait: str, seed: int, duration: float, *words: str) -> Figures:
 
 
 def test_a_full_range_joystick_does_not_fell_a_bound() -> None:
-    """It fell within three seconds without a governor."""
+    """Commands that felled it within three seconds without a governor."""
     found = ridden("bound", 1, 3.1)
     assert [found[name] for name in ("fall", "stands", "refused", "failed")] == ["", 0, 0, 0]
     assert found["distance"] > 0.8 and found["plans"] > 150
