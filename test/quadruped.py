@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from contact_ddp_ros.base.mujoco_engine import mujoco
+
 LEGS = {"fr": (1, -1), "fl": (1, 1), "hr": (-1, -1), "hl": (-1, 1)}
 THIGH, SHANK = 0.2, 0.18
 
@@ -67,6 +69,17 @@ def urdf(
             f'<link name="{n}_ball"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>',
         ]
     return f'<robot name="small">{"".join(parts)}</robot>'
+
+
+def mjcf() -> str:
+    """The same robot as an MJCF file, with a servo for every knee."""
+    spec = mujoco.MjSpec.from_string(urdf())
+    spec.body("body").add_freejoint()
+    for name in ("Rf2", "Lf2", "Rh2", "Lh2"):
+        knee = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, forcerange=[-20, 20])
+        knee.set_to_position(kp=50.0)
+    spec.compile()
+    return str(spec.to_xml())
 
 
 def names(leg: str) -> list[str]:

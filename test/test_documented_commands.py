@@ -169,6 +169,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "my_jump.yaml").symlink_to(ROOT / "config" / "motions" / "jump.yaml")
     (folder / "my.urdf").write_text(quadruped.urdf(), encoding="utf-8")
+    (folder / "my.xml").write_text(quadruped.mjcf(), encoding="utf-8")
     head = '<robot name="small" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- $(arg side) -->'
     (folder / "my.xacro").write_text(quadruped.urdf().replace('<robot name="small">', head), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:

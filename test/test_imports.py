@@ -18,7 +18,7 @@ PACKAGE = ROOT / "contact_ddp_ros"
 ROOMS = {
     "casadi": {"base", "dynamics", "mpc", "ocp"},
     "numba": {"base", "control", "mpc", "ocp", "robot"},
-    "mujoco": {"plants"},
+    "mujoco": {"base", "plants"},
     "pinocchio": {"robot", "control", "plants"},
     "dartpy": {"plants"},
     "pybullet": {"plants"},

@@ -1,4 +1,4 @@
-"""`contact-ddp bench robots`: quadrupeds of others from their URDFs as they are, none edited, on the estimated state.
+"""`contact-ddp bench robots`: quadrupeds of others, descriptions unedited, on the estimated state.
 
 Every robot trots, bounds, turns while it trots, and is pushed to the side while it trots: at 0.5 m/s times the square
 root of its leg's length over the Mini Cheetah's, 0.5 rad/s over that root, and by 0.25 N s for every kg. The bound is
@@ -161,5 +161,5 @@ BENCHMARK = Study(runs, run, Rows("Quadrupeds of others, from their URDFs", COLU
     "robots",
     __doc__,
     "the first robot",
-    option("files", nargs="*", type=Path, metavar="FILE", help="URDF or xacro files instead"),
+    option("files", nargs="*", type=Path, metavar="FILE", help="URDF, xacro or MJCF files instead"),
 )

@@ -18,8 +18,8 @@ GAIT_SUFFIXES = (".yaml", ".yml")
 ROBOT_SUFFIXES = (".yaml", ".yml")
 """Suffixes of robot files; a name without one is that of a packaged robot."""
 
-URDF_SUFFIXES = (".urdf", ".xacro")
-"""Suffixes of robot descriptions."""
+URDF_SUFFIXES = (".urdf", ".xacro", ".xml")
+"""Suffixes of robot descriptions, the last of MuJoCo's (MJCF)."""
 
 DEFAULT_ROBOT = "mini_cheetah"
 """The robot whose parameters the defaults are."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco_model import COLLISION_GROUP, build_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import FOOT_NAMES, JOINT_NAMES

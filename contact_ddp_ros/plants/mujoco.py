@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco_model import ACCELEROMETER_NAME, build_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.simulator import PhysicsSimulator
+from contact_ddp_ros.plants.third_party_mjcf import Actuators
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES
 from contact_ddp_ros.robot.model import Robot
 from contact_ddp_ros.robot.rotation import quaternion_to_matrix
@@ -53,10 +54,11 @@ class MujocoSimulator(PhysicsSimulator):
         joints = [self.model.joint(name) for name in JOINT_NAMES]
         self._q_index = np.array([joint.qposadr[0] for joint in joints])
         self._v_index = np.array([joint.dofadr[0] for joint in joints])
-        self._actuators = np.array([self.model.actuator(name).id for name in JOINT_NAMES])
+        self._actuators = Actuators.of(self.model)
         self._trunk = self.model.body(BASE_LINK).id
         self._feet = np.array([self.model.geom(name).id for name in FOOT_NAMES])
-        self._foot_radii = self.model.geom_size[self._feet, 0]  # a foreign robot's feet are not ours
+        meshes = self.model.geom_type[self._feet] == mujoco.mjtGeom.mjGEOM_MESH
+        self._foot_radii = np.where(meshes, robot.foot_radius, self.model.geom_size[self._feet, 0])
         self._pull: _Pull | None = None
         self.reset()
 
@@ -96,7 +98,7 @@ class MujocoSimulator(PhysicsSimulator):
 
     def _step(self, torques: Array, wrench: Array | None) -> None:
         data = self.data
-        data.ctrl[self._actuators] = torques
+        data.ctrl[self._actuators.indices] = self._actuators.control(torques, *self._joints())
         applied = data.xfrc_applied[self._trunk]
         applied[:] = 0.0
         if wrench is not None:  # MuJoCo wants it at the trunk's centre of mass
@@ -104,6 +106,7 @@ class MujocoSimulator(PhysicsSimulator):
             applied[3:] += np.cross(data.qpos[:3] - data.xipos[self._trunk], wrench[:3])
         self._apply_pull()
         mujoco.mj_step(self.model, data)
+        self._applied = data.qfrc_actuator[self._v_index]
 
     def pull(self, link: str, point: Array, force: Array) -> None:
         """Let a force act on a point of a link from now on, in place of an earlier one, until it is set to zero.

@@ -19,20 +19,22 @@ small by a low :math:`d`.
 """
 
 import logging
+import warnings
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import numpy as np
 
-from contact_ddp_ros.base.errors import ParameterError, SimulationError
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.errors import ModelError, ParameterError, SimulationError
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.options import ContactOptions, PayloadOptions, SimOptions
 from contact_ddp_ros.plants.sensing import LOW, PAYLOAD_SIZE, moment, place
 from contact_ddp_ros.plants.terrain.shapes import HeightField
 from contact_ddp_ros.plants.terrain.words import parse_terrain
-from contact_ddp_ros.plants.third_party_mjcf import read_robot
+from contact_ddp_ros.plants.third_party_mjcf import add_motor, add_robot
 from contact_ddp_ros.robot.joints import BASE_JOINTS, BASE_LINK, FOOT_NAMES, JOINT_NAMES
+from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX
 from contact_ddp_ros.robot.model import Robot
 
 STIFF_TIME_STEPS: Final = 2.0
@@ -108,9 +110,10 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
         ParameterError: there is no such ground.
         SimulationError: MuJoCo refuses the model.
     """
+    mjcf = Path(options.mjcf) if options.mjcf else robot.urdf if robot.urdf.suffix == MJCF_SUFFIX else None
     try:
-        if options.mjcf:
-            return _foreign_model(robot, options)
+        if mjcf is not None:
+            return _third_party_model(mjcf, robot, options)
         spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(robot))
         _set_options(spec, options)
         _add_world(spec, options)
@@ -120,27 +123,38 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
         _add_drives(spec, robot, options)
         model = spec.compile()
     except (ValueError, RuntimeError) as error:
-        raise SimulationError(f"MuJoCo cannot build a model from {options.mjcf or robot.urdf}: {error}") from error
+        raise SimulationError(f"MuJoCo cannot build a model from {mjcf or robot.urdf}: {error}") from error
     set_contact(model, options.contact)
     return model
 
 
-def _foreign_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
+def _third_party_model(path: Path, robot: Robot, options: SimOptions) -> mujoco.MjModel:
     """The robot of an MJCF file on our ground, whose friction counts; contacts and joints are the file's own."""
     if options.contact != ContactOptions():
         raise ParameterError(
-            f"simulator.contact.model is {options.contact.model!r}; with simulator.mjcf the file's own contacts count,"
-            f" allowed: {ContactOptions().model} and the defaults of its stiffness and damping"
+            f"simulator.contact.model is {options.contact.model!r}; in an MJCF file's robot the file's own contacts"
+            f" count, allowed: {ContactOptions().model} and the defaults of its stiffness and damping"
         )
-    spec = read_robot(Path(options.mjcf))
+    spec = mujoco.MjSpec()
     _set_options(spec, options)
+    try:
+        trunk = add_robot(spec, path, robot)
+    except ModelError as error:
+        raise ParameterError(f"{'simulator.mjcf: ' if options.mjcf else ''}{error}") from error
     _add_world(spec, options)
     for geom in spec.worldbody.geoms:
         geom.priority = 1
     _load_trunk(spec, robot, options)
-    for name, drive in zip(JOINT_NAMES, robot.tree.joints[len(BASE_JOINTS) :], strict=True):
-        _add_motor(spec, name, drive.effort_limit)
-    return spec.compile()
+    name = trunk.name
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Attach conflict")  # options and sizes of the file's own world
+        model = spec.compile()
+    if options.trunk_mass_scale != 1.0:
+        body = model.body(name).id
+        model.body_mass[body] *= options.trunk_mass_scale
+        model.body_inertia[body] *= options.trunk_mass_scale
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
 
 
 def _urdf_for_mujoco(robot: Robot) -> str:
@@ -327,14 +341,7 @@ def _add_drives(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
         joint.solref_friction = [time_steps * options.timestep, damping_ratio]
         joint.range = [drive.lower, drive.upper]
         joint.limited = True
-        _add_motor(spec, name, drive.effort_limit)
-
-
-def _add_motor(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
-    actuator = spec.add_actuator(
-        name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-limit, limit], ctrllimited=True
-    )
-    actuator.set_to_motor()
+        add_motor(spec, name, drive.effort_limit)
 
 
 def _friction(options: SimOptions) -> list[float]:

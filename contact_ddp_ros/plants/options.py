@@ -143,7 +143,7 @@ class SimOptions:
     )
     mjcf: str = parameter(
         "",
-        description="MuJoCo file of a robot of other hands to simulate; empty for the planner's own",
+        description="MJCF file of another robot to simulate; empty for the planned one",
         structural=True,
     )
     timestep: float = parameter(

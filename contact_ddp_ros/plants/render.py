@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
 from contact_ddp_ros.base.files import written_whole
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco_model import COLLISION_GROUP, build_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.plants.terrain.words import parse_terrain

@@ -1,78 +1,165 @@
-"""A robot of other hands in MuJoCo: an MJCF file with the joints of the Mini Cheetah and its own everything else.
+"""Third-party robot in MuJoCo: the body of an MJCF file with its own masses, shapes, contacts, joints and actuators.
 
-Masses, inertias, damping, friction, shapes and contacts stay as the file has them, and the planner knows nothing of
-them. Names become this package's, and axes get its signs: abduction about x, hip and knee about -y.
+Joints get this package's names, signs and zeros, so that angles are those of
+:data:`contact_ddp_ros.robot.joints.JOINT_NAMES`; nothing else changes. A joint whose actuator takes a torque or a
+target angle is driven through that actuator, whose limits count; others get a motor.
 """
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contact_ddp_ros.base.errors import ParameterError
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
-from contact_ddp_ros.robot.normalized_urdf import AXES
+from contact_ddp_ros.robot.load import load_robot
+from contact_ddp_ros.robot.mjcf import read_spec, sphere_links, trunk_of
+from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.rotation import (
+    matrix_to_quaternion,
+    quaternion_to_matrix,
+    rotation_vector_to_quaternion,
+)
+from contact_ddp_ros.robot.straight_legs import JointMap
 
-_LEGS: Final = {"fr": "FR", "fl": "FL", "hr": "RR", "hl": "RL"}
-"""Names of legs in such files, which are Unitree's mostly."""
+Array = NDArray[np.float64]
 
-_JOINTS: Final = ("hip_joint", "thigh_joint", "calf_joint")
-"""Abduction, hip and knee there."""
+_PREFIX = "theirs_"
+"""Before the names in the file, so that they are not those of the world."""
+
+_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+_BIAS = (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
 
 
-def read_robot(path: Path) -> mujoco.MjSpec:
-    """The robot of an MJCF file under this package's names, without its actuators.
+@dataclass(frozen=True)
+class Actuators:
+    """Actuators of the twelve joints: torque = gear (gain ctrl + bias0 + bias1 gear q + bias2 gear qd).
+
+    Attributes:
+        indices: (12,) in MuJoCo's model.
+        gear: (12,) joint torque over actuator force.
+        gain: (12,) force over control.
+        bias: (12, 3).
+    """
+
+    indices: NDArray[np.int64]
+    gear: Array
+    gain: Array
+    bias: Array
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel) -> "Actuators":
+        """Actuators with the names of JOINT_NAMES."""
+        indices = np.array([model.actuator(name).id for name in JOINT_NAMES])
+        gear, gain = model.actuator_gear[indices, 0], model.actuator_gainprm[indices, 0]
+        return cls(indices, gear.copy(), gain.copy(), model.actuator_biasprm[indices, :3].copy())
+
+    def control(self, torques: Array, positions: Array, velocities: Array) -> Array:
+        """(12,) controls that give the torques (12,) [N m] at joint positions [rad] and velocities [rad/s], (12,)."""
+        own = self.bias[:, 0] + self.gear * (self.bias[:, 1] * positions + self.bias[:, 2] * velocities)
+        return (torques / self.gear - own) / self.gain
+
+
+def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> mujoco.MjsBody:
+    """Put the robot of an MJCF file into a world, as a free body named like the trunk; the body with the trunk's mass.
+
+    Args:
+        spec: the world.
+        path: of the file.
+        planned: the robot that is planned for; motors have its torques.
 
     Raises:
-        ParameterError: the file cannot be read, or its robot is none of twelve such joints on a free trunk with a
-            sphere for each foot; the text says what is missing.
+        ModelError: the file cannot be read, or its robot is no quadruped that the package can use.
     """
-    try:
-        spec = mujoco.MjSpec.from_file(str(path))
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ParameterError(f"simulator.mjcf: {path} cannot be read: {' '.join(str(error).split())}") from error
-    if any(geom.contype or geom.conaffinity for geom in spec.worldbody.geoms):
-        raise ParameterError(
-            f"simulator.mjcf: {path} has a ground; give the robot alone, the ground is simulator.terrain"
-        )
-    trunks = [body for body in spec.worldbody.bodies if any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in body.joints)]
-    if len(trunks) != 1:
-        raise ParameterError(f"simulator.mjcf: {path} has {len(trunks)} free bodies; allowed: one, the trunk")
-    for part in (*spec.actuators, *spec.keys, *spec.sensors):
-        spec.delete(part)
-    trunks[0].name = BASE_LINK
-    for leg, foot, names in zip(LEG_NAMES, FOOT_NAMES, np.reshape(JOINT_NAMES, (-1, 3)).tolist(), strict=True):
-        for name, suffix, axis in zip(names, _JOINTS, AXES.values(), strict=True):
-            _adopt(spec, path, name, f"{_LEGS[leg]}_{suffix}", axis)
-        _name_foot(spec, path, names[-1], foot)
-    return spec
+    robot = planned if planned.urdf == path else load_robot(path)
+    if robot.joint_map is None or robot.profile is None:
+        raise ModelError(f"{path} is no MJCF file of a quadruped")
+    theirs = read_spec(path)
+    trunk, compiled = trunk_of(theirs, path), theirs.compile()
+    feet = {link: compiled.geom(index).name for link, index in sphere_links(compiled).items()}
+    for part in (*theirs.keys, *theirs.sensors, *trunk.joints):
+        theirs.delete(part)
+    for joint, position in robot.profile.lock.items():
+        _lock(theirs, compiled, joint, position)
+    for one in theirs.actuators:
+        one.ctrlrange, one.inheritrange = compiled.actuator(one.name).ctrlrange, 0.0
+    spec.option.impratio = theirs.option.impratio
+    _place(trunk, np.zeros(3), np.eye(3))
+    rotation, origin = robot.joint_map.root
+    base = spec.worldbody.add_body(name=BASE_LINK)
+    base.add_freejoint(name="floating_base")
+    frame = base.add_frame(pos=origin, quat=np.roll(matrix_to_quaternion(rotation), 1))
+    body = frame.attach_body(trunk, _PREFIX, "")
+    _adopt_joints(spec, robot.joint_map, degrees=bool(theirs.compiler.degree))
+    for name, limit in zip(JOINT_NAMES, planned.effort_limits.tolist(), strict=True):
+        if not any(one.name == name for one in spec.actuators):
+            add_motor(spec, name, limit)
+    for leg, name in zip(LEG_NAMES, FOOT_NAMES, strict=True):
+        foot = robot.profile.legs[leg].foot
+        shapes = [spec.geom(_PREFIX + feet[foot])] if foot in feet else _colliding(spec.body(_PREFIX + foot))
+        if not shapes:
+            raise ModelError(f"{path}: {foot}, the foot of leg {leg}, has no shape that collides; needed: one")
+        shapes[0].name = name
+    return body
 
 
-def _adopt(spec: mujoco.MjSpec, path: Path, name: str, theirs: str, axis: tuple[float, float, float]) -> None:
-    """Give a joint our name and sign."""
-    joint = spec.joint(theirs)
-    if joint is None:
-        there = ", ".join(sorted(one.name for one in spec.joints if one.name))
-        raise ParameterError(f"simulator.mjcf: {path} has no joint {theirs}; there are {there}")
-    along = float(np.dot(joint.axis, axis) / np.linalg.norm(joint.axis))
-    if abs(abs(along) - 1.0) > 1e-6:
-        raise ParameterError(
-            f"simulator.mjcf: {path}: joint {theirs} turns about {list(joint.axis)}, not about {list(axis)}"
-        )
-    if along < 0.0:
-        joint.axis = axis
-        joint.range = [-joint.range[1], -joint.range[0]]
-    joint.name = name
+def _lock(spec: mujoco.MjSpec, compiled: mujoco.MjModel, name: str, position: float) -> None:
+    """Fix a joint at an angle [rad] or length [m], and take its actuators away."""
+    joint = spec.joint(name)
+    body, index = joint.parent, compiled.body(joint.parent.name).id
+    way = (position - compiled.qpos0[compiled.joint(name).qposadr[0]]) * compiled.joint(name).axis
+    rotation = quaternion_to_matrix(np.roll(compiled.body_quat[index], -1))
+    if joint.type == mujoco.mjtJoint.mjJNT_SLIDE:
+        _place(body, compiled.body_pos[index] + rotation @ way, rotation)
+    elif joint.type == mujoco.mjtJoint.mjJNT_HINGE:
+        turned = rotation @ quaternion_to_matrix(rotation_vector_to_quaternion(way))
+        _place(body, compiled.body_pos[index] + (rotation - turned) @ compiled.joint(name).pos, turned)
+    for one in [one for one in spec.actuators if one.target == name and one.trntype in _JOINT]:
+        spec.delete(one)
+    spec.delete(joint)
 
 
-def _name_foot(spec: mujoco.MjSpec, path: Path, knee: str, foot: str) -> None:
-    """Give the sphere below a knee the foot's name."""
-    todo, spheres = [spec.joint(knee).parent], []
-    while todo:
-        body = todo.pop()
-        todo += body.bodies
-        spheres += [geom for geom in body.geoms if geom.type == mujoco.mjtGeom.mjGEOM_SPHERE]
-    if len(spheres) != 1:
-        raise ParameterError(f"simulator.mjcf: {path} has {len(spheres)} spheres below {knee}; allowed: one, the foot")
-    spheres[0].name = foot
+def _place(body: mujoco.MjsBody, position: Array, rotation: Array) -> None:
+    """Put a body at a position (3,) [m] and rotation (3, 3) in its parent, however the file says its pose."""
+    body.pos, body.quat = position, np.roll(matrix_to_quaternion(rotation), 1)
+    body.alt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
+
+
+def _colliding(body: mujoco.MjsBody) -> list[mujoco.MjsGeom]:
+    return [geom for geom in body.geoms if geom.contype or geom.conaffinity]
+
+
+def _adopt_joints(spec: mujoco.MjSpec, joint_map: JointMap, *, degrees: bool) -> None:
+    """Give joints, and the one actuator that each has, this package's names, signs and zeros."""
+    unit = math.degrees(1.0) if degrees else 1.0
+    for name, theirs, sign, zero in zip(JOINT_NAMES, joint_map.names, joint_map.signs, joint_map.zeros, strict=True):
+        joint, offset = spec.joint(_PREFIX + theirs), zero * unit
+        actuators = [one for one in spec.actuators if one.target == joint.name and one.trntype in _JOINT]
+        joint.name = name
+        joint.axis = sign * np.asarray(joint.axis)
+        joint.range = sorted(sign * (np.asarray(joint.range) - offset))
+        joint.ref, joint.springref = sign * (joint.ref - offset), sign * (joint.springref - offset)
+        for one in actuators:
+            if len(actuators) == 1 and _is_plain(one):
+                one.name, one.target = name, name
+                one.biasprm[0] += one.biasprm[1] * one.gear[0] * zero
+                one.gear[0] *= sign
+            else:
+                spec.delete(one)
+
+
+def _is_plain(actuator: mujoco.MjsActuator) -> bool:
+    """True if the actuator's force is known from its control, and the joint's angle and velocity."""
+    fixed = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.dyntype == mujoco.mjtDyn.mjDYN_NONE
+    return bool(fixed and actuator.biastype in _BIAS and actuator.gainprm[0] and actuator.gear[0])
+
+
+def add_motor(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
+    """Give a joint a motor of its name with a limited torque [N m]."""
+    actuator = spec.add_actuator(
+        name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrlrange=[-limit, limit], ctrllimited=True
+    )
+    actuator.set_to_motor()

@@ -15,7 +15,7 @@ def load_robot(source: str | Path | None = None) -> Robot:
     """Read a robot, by default the one that comes with this package.
 
     Args:
-        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF or xacro file.
+        source: name of a packaged robot, path of a robot's .yaml file, or path of a URDF, xacro or MJCF file.
 
     Raises:
         ParameterError: no robot has that name, or its file says what it may not.

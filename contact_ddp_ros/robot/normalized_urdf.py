@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_LINK, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.profile import Leg
-from contact_ddp_ros.robot.rotation import matrix_to_rpy
-from contact_ddp_ros.robot.shapes import SIZES
+from contact_ddp_ros.robot.shapes import add_shape, text_of
 from contact_ddp_ros.robot.straight_legs import AXIS_TOLERANCE
 from contact_ddp_ros.robot.third_party_urdf import ForeignRobot, foot_sphere
 from contact_ddp_ros.robot.urdf import joint_extras
@@ -86,34 +85,6 @@ def _trunk_size(source: ForeignRobot) -> tuple[float, float, float]:
     places = np.array(source.carried(0))
     length, width = np.ptp(places[:, 0]), np.ptp(places[:, 1])
     return float(length), float(width), 0.25 * float(length)
-
-
-def add_shape(
-    link: Element,
-    purpose: str,
-    kind: str,
-    size: tuple[float, ...],
-    rotation: Array,
-    translation: Array,
-    colour: str,
-) -> None:
-    """Give a link one shape, at a pose in its frame; `colour` counts for visual ones."""
-    shape = SubElement(link, purpose)
-    SubElement(shape, "origin", xyz=text_of(translation), rpy=text_of(matrix_to_rpy(np.ascontiguousarray(rotation))))
-    geometry = SubElement(SubElement(shape, "geometry"), kind)
-    if kind == "box":
-        geometry.set(SIZES[kind][0], text_of(size))
-    else:
-        for name, value in zip(SIZES[kind], size, strict=True):
-            geometry.set(name, repr(float(value)))
-    if purpose == "visual":
-        material = SubElement(shape, "material", name=f"colour {colour}")
-        SubElement(material, "color", rgba=colour)
-
-
-def text_of(numbers: Array | tuple[float, ...]) -> str:
-    """Numbers as an attribute, to the last bit; adding 0.0 removes negative zeros."""
-    return " ".join(repr(float(number) + 0.0) for number in numbers)
 
 
 AXES: Final = {"abad": (1.0, 0.0, 0.0), "hip": (0.0, -1.0, 0.0), "knee": (0.0, -1.0, 0.0)}

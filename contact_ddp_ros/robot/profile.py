@@ -7,6 +7,8 @@
       ...
     joints:                           # of abduction, hip and knee, with the signs of this package; else the URDF's
       armature: [0.0045, 0.0045, 0.0101]
+    lock: [arm_joint]
+    knees: {hr: forward, hl: forward}
     asymmetry: 0.005
     parameters:
       planner: {reference: {clearance: 0.06}}
@@ -46,6 +48,7 @@ _KEYS = (
     "xacro",
     "legs",
     "lock",
+    "knees",
     "joints",
     "foot_radius",
     "standing_height",
@@ -54,12 +57,21 @@ _KEYS = (
 )
 
 
+KNEES: Final = ("backward", "forward")
+"""Ways in which a knee may bend."""
+
+
 @dataclass(frozen=True)
 class Leg:
-    """Names in the URDF of a leg's joints, from the trunk down, and of its foot's link."""
+    """Names in the URDF of a leg's joints, from the trunk down, and of its foot's link.
+
+    Attributes:
+        place: of the foot's centre in the shank's link [m], where the URDF has no link for the foot.
+    """
 
     joints: tuple[str, ...]
     foot: str
+    place: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,8 @@ class RobotProfile:
         urdf: the robot description.
         legs: by name of the leg; empty where the URDF has the names and signs of this package.
         xacro: arguments of a xacro file, by name.
-        lock: names of joints of no leg, which stay at zero.
+        lock: angle [rad] or length [m] at which joints of no leg stay, by name.
+        knees: by leg, one of KNEES, where limits do not tell.
         joints: of JOINT_KEYS those given: of abduction, hip and knee of every leg.
         foot_radius: [m]; None for that of the URDF's collision spheres.
         standing_height: of the trunk's origin [m]; None for legs as bent as the Mini Cheetah's.
@@ -85,7 +98,8 @@ class RobotProfile:
     urdf: Path
     legs: Mapping[str, Leg] = field(default_factory=dict)
     xacro: Mapping[str, str] = field(default_factory=dict)
-    lock: tuple[str, ...] = ()
+    lock: Mapping[str, float] = field(default_factory=dict)
+    knees: Mapping[str, str] = field(default_factory=dict)
     joints: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     foot_radius: float | None = None
     standing_height: float | None = None
@@ -146,7 +160,8 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         urdf=_urdf(path, given.get("package"), given["urdf"]),
         legs=_legs(given.get("legs", {})),
         xacro=_xacro(given),
-        lock=_lock(given),
+        lock=_lock(given.get("lock", [])),
+        knees=_knees(given),
         joints={key: _triple(key, value) for key, value in _joints(given).items()},
         foot_radius=_positive(given, "foot_radius", 1.0),
         standing_height=_positive(given, "standing_height", 3.0),
@@ -164,11 +179,22 @@ def _xacro(given: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _lock(given: Mapping[str, Any]) -> tuple[str, ...]:
-    names: Any = given.get("lock", [])
-    if not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
-        raise ParameterError(f"lock is {names!r}; allowed: a list of joints' names")
-    return tuple(names)
+def _lock(given: Any) -> dict[str, float]:
+    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+        return dict.fromkeys(given, 0.0)
+    if not (isinstance(given, dict) and all(isinstance(name, str) and _is_number(given[name]) for name in given)):
+        raise ParameterError(f"lock is {given!r}; allowed: a list of joints' names, or a mapping of them to angles")
+    return {name: float(angle) for name, angle in given.items()}
+
+
+def _knees(given: Mapping[str, Any]) -> dict[str, str]:
+    knees = _mapping("knees", given.get("knees", {}), LEG_NAMES)
+    for leg, way in knees.items():
+        if way not in KNEES:
+            raise ParameterError(f"knees.{leg} is {way!r}; allowed: {' or '.join(KNEES)}")
+    if knees and not given.get("legs"):
+        raise ParameterError("knees needs legs; without legs the URDF has this package's signs")
+    return knees
 
 
 def _joints(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,17 +229,26 @@ def _legs(given: Any) -> dict[str, Leg]:
     legs = _mapping("legs", given, LEG_NAMES)
     if set(legs) != set(LEG_NAMES):
         raise ParameterError(f"legs has {', '.join(legs)}; needed: {', '.join(LEG_NAMES)}")
-    size = len(LEG_JOINTS) + 1
-    for leg, names in legs.items():
-        if not (isinstance(names, list) and len(names) == size and all(isinstance(one, str) for one in names)):
-            raise ParameterError(
-                f"legs.{leg} is {names!r}; needed: names of the joints {', '.join(LEG_JOINTS)} and of the foot's link"
-            )
-    names = [name for leg in LEG_NAMES for name in legs[leg]]
+    found = {leg: _leg(leg, legs[leg]) for leg in LEG_NAMES}
+    names = [name for leg in found.values() for name in (*leg.joints, leg.foot)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ParameterError(f"legs names {', '.join(twice)} more than once; needed: different joints and feet")
-    return {leg: Leg(tuple(legs[leg][:-1]), legs[leg][-1]) for leg in LEG_NAMES}
+    return found
+
+
+def _leg(leg: str, given: Any) -> Leg:
+    size = len(LEG_JOINTS) + 1
+    if isinstance(given, list) and len(given) == size and all(isinstance(one, str) for one in given[:-1]):
+        joints, foot = tuple(given[:-1]), given[-1]
+        if isinstance(foot, str):
+            return Leg(joints, foot)
+        if isinstance(foot, list) and len(foot) == 3 and all(map(_is_number, foot)):
+            return Leg(joints, f"{leg}_foot_in_place", tuple(map(float, foot)))
+    raise ParameterError(
+        f"legs.{leg} is {given!r}; needed: names of the joints {', '.join(LEG_JOINTS)}, and the foot's link or its "
+        "place [x, y, z] in the shank's link"
+    )
 
 
 def _mapping(what: str, content: Any, known: tuple[str, ...]) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.rotation import quaternion_to_matrix, rpy_to_quaternion
+from contact_ddp_ros.robot.rotation import matrix_to_rpy, quaternion_to_matrix, rpy_to_quaternion
 
 Array = NDArray[np.float64]
 
@@ -98,7 +99,7 @@ def outline_of(path: Path, root: ElementTree.Element, *, strict: bool = True) ->
                     unread.append((purpose, name))
                     continue
                 kind, size = _geometry(path, link, element)
-                turned, moved = _origin(element)
+                turned, moved = origin_of(element)
                 shapes.append(
                     Shape(
                         purpose=purpose,
@@ -119,7 +120,7 @@ def _carrier(link: str, fixed: dict[str, ElementTree.Element]) -> tuple[str, Arr
     """The link that `link` moves with, and the pose of `link` in it."""
     rotation, translation = np.eye(3), np.zeros(3)
     while link in fixed:
-        turned, moved = _origin(fixed[link])
+        turned, moved = origin_of(fixed[link])
         rotation, translation = turned @ rotation, moved + turned @ translation
         link = _attribute(fixed[link], "parent", "link")
     return link, rotation, translation
@@ -148,7 +149,7 @@ def _geometry(path: Path, link: ElementTree.Element, element: ElementTree.Elemen
     )
 
 
-def _origin(element: ElementTree.Element) -> tuple[Array, Array]:
+def origin_of(element: ElementTree.Element) -> tuple[Array, Array]:
     """Rotation (3, 3) and translation (3,) of an element's <origin>; none where it has no such."""
     origin = element.find("origin")
     if origin is None:
@@ -176,3 +177,31 @@ def _attribute(element: ElementTree.Element, child: str, name: str) -> str:
 
 def _numbers(text: str) -> list[float]:
     return [float(word) for word in text.split()]
+
+
+def add_shape(
+    link: Element,
+    purpose: str,
+    kind: str,
+    size: tuple[float, ...],
+    rotation: Array,
+    translation: Array,
+    colour: str,
+) -> None:
+    """Give a link one shape, at a pose in its frame; `colour` counts for visual ones."""
+    shape = SubElement(link, purpose)
+    SubElement(shape, "origin", xyz=text_of(translation), rpy=text_of(matrix_to_rpy(np.ascontiguousarray(rotation))))
+    geometry = SubElement(SubElement(shape, "geometry"), kind)
+    if kind == "box":
+        geometry.set(SIZES[kind][0], text_of(size))
+    else:
+        for name, value in zip(SIZES[kind], size, strict=True):
+            geometry.set(name, repr(float(value)))
+    if purpose == "visual":
+        material = SubElement(shape, "material", name=f"colour {colour}")
+        SubElement(material, "color", rgba=colour)
+
+
+def text_of(numbers: Array | tuple[float, ...]) -> str:
+    """Numbers as an attribute, to the last bit; adding 0.0 removes negative zeros."""
+    return " ".join(repr(float(number) + 0.0) for number in numbers)

@@ -13,6 +13,7 @@ and by nothing else, so bent zero poses, feet beside their shanks and knees that
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import pinocchio as pin
@@ -59,19 +60,28 @@ class JointMap:
         return q
 
 
-def straight_legs(model: pin.Model, legs: Mapping[str, Sequence[str]], feet: Mapping[str, Array]) -> JointMap:
+def straight_legs(
+    model: pin.Model,
+    legs: Mapping[str, Sequence[str]],
+    feet: Mapping[str, Array],
+    knees: Mapping[str, str] = MappingProxyType({}),
+) -> JointMap:
     """The map of a URDF's joints.
 
     Args:
         model: pinocchio's fixed-base model, the trunk's x pointing forward and z up.
         legs: names of abduction, hip and knee of every leg.
         feet: (3,) centre of every foot in the shank's frame [m].
+        knees: "forward" or "backward" by leg; for others the limits tell.
 
     Raises:
         ModelError: a leg is not abduction about x, hip and knee across it; the text says which joint is why.
     """
     names = [name for leg in LEG_NAMES for name in legs[leg]]
-    found = {leg: _Leg(model, leg, [model.getJointId(name) for name in legs[leg]], feet[leg]) for leg in LEG_NAMES}
+    found = {
+        leg: _Leg(model, leg, [model.getJointId(name) for name in legs[leg]], feet[leg], knees.get(leg, ""))
+        for leg in LEG_NAMES
+    }
     signs = np.concatenate([one.signs for one in found.values()])
     zeros = np.concatenate([one.zeros for one in found.values()])
     return JointMap(tuple(names), signs, zeros, {leg: one.forward for leg, one in found.items()})
@@ -80,7 +90,7 @@ def straight_legs(model: pin.Model, legs: Mapping[str, Sequence[str]], feet: Map
 class _Leg:
     """Signs (3,), zeros (3,) and knee direction of one leg."""
 
-    def __init__(self, model: pin.Model, leg: str, joints: Sequence[int], foot: Array) -> None:
+    def __init__(self, model: pin.Model, leg: str, joints: Sequence[int], foot: Array, knee: str) -> None:
         self._model, self._leg, self._joints = model, leg, joints
         self.zeros = np.zeros(3)
         rotation = np.eye(3)
@@ -109,7 +119,7 @@ class _Leg:
             rotation = placed @ pin.exp3(axis * self.zeros[index])
         backwards = about * (1.0, -1.0, -1.0)
         forwards = about * (1.0, 1.0, 1.0)
-        self.forward = self._reach(forwards) > self._reach(backwards)
+        self.forward = knee == "forward" if knee else bool(self._reach(forwards) > self._reach(backwards))
         self.signs = forwards if self.forward else backwards
         for index in range(len(joints)):
             shares = self._shares(index, self.signs[index])

@@ -25,7 +25,7 @@ from contact_ddp_ros.robot.straight_legs import JointMap, straight_legs
 from contact_ddp_ros.robot.tree import ContactPoint, Joint, RigidBodyTree
 from contact_ddp_ros.robot.trunk_frame import TRUNK_LINK, set_trunk_frame
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, joint_of, parse
-from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
+from contact_ddp_ros.robot.urdf_repair import add_foot, read_xml, repair, repair_bodies
 
 Array = NDArray[np.float64]
 
@@ -75,6 +75,8 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
     path = profile.urdf
     root = read_xml(path, profile.xacro)
     repair(path, root, profile.lock)
+    for leg in profile.legs.values():
+        add_foot(root, leg)
     root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
     names = [joint for leg in profile.legs.values() for joint in leg.joints]
     if all(map(model.existJointName, names)):
@@ -98,7 +100,7 @@ def read_foreign(profile: RobotProfile) -> ForeignRobot:
     legs = {name: leg.joints for name, leg in profile.legs.items()}
     centres = {name: foot_sphere(model, outline, leg)[0] for name, leg in profile.legs.items()}
     try:
-        joint_map = straight_legs(model, legs, centres)
+        joint_map = straight_legs(model, legs, centres, profile.knees)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
     repair_bodies(model, [[model.getJointId(name) for name in leg] for leg in legs.values()])

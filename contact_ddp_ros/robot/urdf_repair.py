@@ -1,9 +1,10 @@
-"""Repair of a third-party URDF or xacro: what other readers mind is made plain before the robot is read.
+"""Repair of a third-party URDF, xacro or MJCF: what other readers mind is made plain before the robot is read.
 
 - A floating or planar joint is fixed: the trunk moves freely anyway.
 - A joint without limits becomes one with limits far beyond a turn, which a check takes for none.
 - An axis of another length than one is made one long.
-- Joints to be locked are fixed where they are at zero, with what they carry.
+- Joints to be locked are fixed at zero or at a given angle, with what they carry.
+- Feet without a link of their own get one.
 - Inertias that no body has are replaced by the nearest that one has, missing masses by those of the other legs.
 
 Files may be in any encoding that their first line names, and xacro files are expanded.
@@ -11,7 +12,7 @@ Files may be in any encoding that their first line names, and xacro files are ex
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from unittest import mock
@@ -23,6 +24,10 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX, urdf_of_mjcf
+from contact_ddp_ros.robot.profile import Leg
+from contact_ddp_ros.robot.rotation import matrix_to_rpy
+from contact_ddp_ros.robot.shapes import origin_of, text_of
 from contact_ddp_ros.robot.urdf import number, read_text
 
 Array = NDArray[np.float64]
@@ -46,25 +51,29 @@ _SMALLEST = 0.02
 
 
 def read_xml(path: Path, arguments: Mapping[str, str] = MappingProxyType({})) -> Element:
-    """The XML of a URDF or of a xacro file with these arguments.
+    """The XML of a URDF, of a xacro file with these arguments, or of the URDF that an MJCF file stands for.
 
     Raises:
         ModelError: it cannot be read, is not well-formed, or its xacro cannot be expanded; the text says why.
     """
+    if path.suffix == MJCF_SUFFIX:
+        return urdf_of_mjcf(path)
     try:
         return ElementTree.fromstring(_expanded(path, arguments) if path.suffix == ".xacro" else read_text(path))
     except ElementTree.ParseError as error:
         raise ModelError(f"{path} is not well-formed XML: {error}; mend the file") from error
 
 
-def repair(path: Path, root: Element, locked: Iterable[str] = ()) -> list[str]:
+def repair(path: Path, root: Element, locked: Mapping[str, float] = MappingProxyType({})) -> list[str]:
     """Repair the XML of a URDF in place, which comes from `path`; what was done, in words.
+
+    `locked` has the angle [rad] or length [m] at which joints stay.
 
     Raises:
         ModelError: a joint to be locked does not exist, or an axis is no direction.
     """
-    notes, locked = list[str](), set(locked)
-    missing = sorted(locked - {joint.get("name", "") for joint in root.findall("joint")})
+    notes = list[str]()
+    missing = sorted(set(locked) - {joint.get("name", "") for joint in root.findall("joint")})
     if missing:
         raise ModelError(f"{path}: no joint is called {', '.join(missing)}, which lock names; leave it out")
     for joint in root.findall("joint"):
@@ -72,7 +81,8 @@ def repair(path: Path, root: Element, locked: Iterable[str] = ()) -> list[str]:
         if kind in _FREE:
             notes.append(f"joint {name} is {kind}; it is left out, as the trunk moves freely")
         elif name in locked:
-            notes.append(f"joint {name} is locked at zero")
+            _hold(joint, locked[name])
+            notes.append(f"joint {name} is locked at {f'{locked[name]:.4g}' if locked[name] else 'zero'}")
         elif kind == "continuous" or (kind == "revolute" and joint.find("limit") is None):
             _limit(joint)
         if kind in _FREE or name in locked:
@@ -136,6 +146,36 @@ def _unit_axis(path: Path, joint: Element) -> list[str]:
         return []
     axis.set("xyz", " ".join(repr(one / length) for one in numbers))
     return [f"joint {name} has an axis of length {length:.4g}; its direction is taken"]
+
+
+def _hold(joint: Element, position: float) -> None:
+    """Move the origin of a joint to where its link is at this angle [rad] or length [m]."""
+    axis = joint.find("axis")
+    words = "1 0 0" if axis is None else axis.get("xyz", "")
+    direction = np.array([float(word) for word in words.split()])
+    if position == 0.0 or len(direction) != 3 or not np.any(direction):
+        return
+    way = position * direction / np.linalg.norm(direction)
+    rotation, place = origin_of(joint)
+    if joint.get("type") == "prismatic":
+        place = place + rotation @ way
+    else:
+        rotation = rotation @ pin.exp3(way)
+    for origin in joint.findall("origin"):
+        joint.remove(origin)
+    ElementTree.SubElement(joint, "origin", xyz=text_of(place), rpy=text_of(matrix_to_rpy(rotation)))
+
+
+def add_foot(root: Element, leg: Leg) -> None:
+    """Give a URDF a link for a foot whose place in the shank's link the robot's file says."""
+    child = root.find(f"joint[@name='{leg.joints[-1]}']/child")
+    if leg.place is None or child is None:  # whoever looks for the joints misses it
+        return
+    ElementTree.SubElement(root, "link", name=leg.foot)
+    joint = ElementTree.SubElement(root, "joint", name=f"{leg.foot}_fixed", type="fixed")
+    ElementTree.SubElement(joint, "parent", link=child.get("link", ""))
+    ElementTree.SubElement(joint, "child", link=leg.foot)
+    ElementTree.SubElement(joint, "origin", xyz=text_of(leg.place))
 
 
 def _limit(joint: Element) -> None:

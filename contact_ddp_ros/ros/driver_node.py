@@ -23,7 +23,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.base.process import HelperProcess
-from contact_ddp_ros.plants.driver_streams import Joined, JoinedStreams
+from contact_ddp_ros.plants.driver_streams import ImuPlace, Joined, JoinedStreams
 from contact_ddp_ros.plants.gazebo.efforts import Drives
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES, N_JOINTS
 from contact_ddp_ros.robot.load import load_robot
@@ -87,6 +87,7 @@ class DriverNode:
         )
         others = [topic for topic in (own.imu_topic, own.odom_topic) if topic]
         self._streams = JoinedStreams(names, len(others), time_ns(1.0 / own.rate))
+        self._imu_place = ImuPlace()
         self._writer, self._reader = StateWriter(), CommandReader()
         self._state: _Motion | None = None
         self._heard = 0.0
@@ -160,9 +161,10 @@ class DriverNode:
             return
         own = self._parameters.config.driver
         mount = quaternion_to_matrix(rpy_to_quaternion(own.imu_roll, own.imu_pitch, own.imu_yaw))
-        turned = self._root[0] @ mount
-        values = np.concatenate([turned @ sample.angular_velocity, turned @ sample.specific_force])
-        self._tell(self._streams.other(index, self._stamp(message), values))
+        rotation, origin = self._root
+        turned, place = rotation @ mount, origin + rotation @ (own.imu_x, own.imu_y, own.imu_z)
+        rate, force, stamp = turned @ sample.angular_velocity, turned @ sample.specific_force, self._stamp(message)
+        self._tell(self._streams.other(index, stamp, self._imu_place.at_trunk(stamp, rate, force, place)))
 
     def _on_odometry(self, index: int, message: Odometry) -> None:
         place, turn, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist

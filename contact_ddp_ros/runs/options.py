@@ -208,7 +208,7 @@ class RunOptions:
     robot: str = parameter(
         DEFAULT_ROBOT,
         convert=_robot,
-        description="a robot of config/robots, the path of a .yaml file like those, or of a .urdf or .xacro file",
+        description="a robot of config/robots, a .yaml file like those, or a .urdf, .xacro or .xml (MJCF) file",
         option=Option("robot", metavar="NAME"),
     )
     backend: str = parameter(

@@ -1,16 +1,19 @@
-"""A robot of other hands, in a MuJoCo file with its own names, signs, masses and friction."""
+"""A quadruped of an MJCF file in MuJoCo, with its own names, signs, zeros, masses, shapes and actuators."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.base.errors import ParameterError
+from contact_ddp_ros.base.errors import ModelError, ParameterError
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
-from contact_ddp_ros.plants.options import ContactOptions, SimOptions
+from contact_ddp_ros.plants.options import ContactOptions, PayloadOptions, SimOptions
+from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.load import load_robot
-from contact_ddp_ros.robot.model import foot_positions
+from contact_ddp_ros.robot.model import Robot, foot_positions
 from contact_ddp_ros.robot.state import DriveGains, JointCommand
 from contact_ddp_ros.runs import closed_loop
 from contact_ddp_ros.runs.options import RunOptions
@@ -19,6 +22,7 @@ ROBOT = load_robot()
 N = ROBOT.n_joints
 GAINS = DriveGains(kp=np.full(N, 80.0), kd=np.full(N, 2.0), kd_damping=np.full(N, 2.5))
 TRUNK, THIGH, SHANK = 6.0, 1.1, 0.2
+PLACES = {"FL": (1, 1), "FR": (1, -1), "RL": (-1, 1), "RR": (-1, -1)}
 
 
 def leg(name: str, ahead: int, side: int, sign: int) -> str:
@@ -26,9 +30,9 @@ def leg(name: str, ahead: int, side: int, sign: int) -> str:
     return f"""
     <body name="{name}_hip" pos="{ahead * 0.19} {side * 0.049} 0">
       <inertial pos="0 0 0" mass="0.5" diaginertia="0.0005 0.0005 0.0005"/>
-      <joint name="{name}_hip_joint" axis="1 0 0"/>
+      <joint name="{name}_hip_joint" axis="1 0 0" range="-1.2 1.2"/>
       <body name="{name}_thigh" pos="0 {side * 0.062} 0">
-        <inertial pos="0 0 -0.02" mass="{THIGH}" diaginertia="0.002 0.002 0.0004"/>
+        <inertial pos="0 0 -0.02" mass="{THIGH}" diaginertia="0.002 0.002 0.0006"/>
         <joint name="{name}_thigh_joint" axis="0 {sign} 0"/>
         <body name="{name}_calf" pos="0 0 -0.209">
           <inertial pos="0 0 -0.1" mass="{SHANK}" diaginertia="0.0006 0.0006 0.00003"/>
@@ -40,8 +44,7 @@ def leg(name: str, ahead: int, side: int, sign: int) -> str:
 
 
 def mjcf(folder: Path, sign: int = -1, world: str = "", legs: str = "") -> str:
-    places = {"FL": (1, 1), "FR": (1, -1), "RL": (-1, 1), "RR": (-1, -1)}
-    legs = legs or "".join(leg(name, *place, sign) for name, place in places.items())
+    legs = legs or "".join(leg(name, *place, sign) for name, place in PLACES.items())
     file = folder / "theirs.xml"
     file.write_text(
         f"""<mujoco><compiler angle="radian"/>
@@ -55,8 +58,150 @@ def mjcf(folder: Path, sign: int = -1, world: str = "", legs: str = "") -> str:
     return str(file)
 
 
+ODD = {
+    "FL": ("2 0 0", "0 0 3", "0 -1 0", 1.0, 4.0),
+    "FR": ("-1 0 0", "0 0 -2", "0 1 0", 5.0, -2.0),
+    "RL": ("1 0 0", "0 0 1", "0 1 0", -3.0, 7.0),
+    "RR": ("-1 0 0", "0 0 1", "0 -1 0", 0.0, 0.0),
+}
+"""Axes of a leg's joints, and references of its hip and its knee [degrees]."""
+
+
+def odd(folder: Path) -> Path:
+    """A quadruped that is written like no other: in degrees, with references, joints away from the origins of their
+    bodies, a root body that is askew and away from the legs' middle, thighs in frames of their own, unnamed parts, a
+    trunk without an inertia, a wheel and an arm that do not matter, and servos."""
+    legs, servos = "", ""
+    for name, (ahead, side) in PLACES.items():
+        first, second, third, hip, knee = ODD[name]
+        sense = 1 if "-" not in third else -1
+        low, high = sorted((-sense * 140.0, -sense * 10.0))
+        legs += f"""<body pos="{ahead * 0.25 + 0.1} {side * 0.08} 0.03">
+          <joint name="{name}_a" axis="{first}" range="-50 50" pos="0.02 0 0"/>
+          <inertial pos="0.01 0 0" mass="0.8" diaginertia="0.001 0.002 0.0015"/>
+          <body pos="0 {side * 0.09} 0" euler="90 0 0">
+            <joint name="{name}_b" axis="{second}" ref="{hip}" range="-100 100" pos="0 0 0.01"/>
+            <geom type="capsule" size="0.02 0.08" pos="0 -0.1 0" euler="90 0 0" mass="1.4"/>
+            <body pos="0 -0.25 0" euler="-90 0 0">
+              <joint name="{name}_c" axis="{third}" ref="{knee}" range="{low} {high}" damping="0.05"/>
+              <geom type="box" size="0.01 0.012 0.1" pos="0 0 -0.1" mass="0.4"/>
+              <geom size="0.03" pos="0.004 0 -0.24" mass="0.05"/>
+              <body name="{name}_wheel" pos="0 0.05 -0.1">
+                <joint name="{name}_spin" axis="0 1 0" ref="15"/>
+                <geom type="box" size="0.004 0.02 0.03" mass="0.1" contype="0" conaffinity="0"/></body>
+            </body></body></body>"""
+        servos += f'<motor joint="{name}_a" gear="2" ctrlrange="-20 20"/>'
+        servos += f'<position joint="{name}_b" kp="90" kv="1.5" forcerange="-60 60" inheritrange="1"/>'
+        servos += f'<general joint="{name}_c" gainprm="3" biastype="affine" biasprm="0.4 -2 -0.1" gear="-1.5"/>'
+    file = folder / "odd.xml"
+    file.write_text(
+        f"""<mujoco model="odd"><option impratio="10"/>
+        <default><joint armature="0.02"/></default>
+        <worldbody><geom type="plane" size="5 5 1"/><light pos="0 0 3"/>
+        <body name="root" pos="1 2 3" euler="10 20 30"><freejoint/>
+          <geom type="box" size="0.3 0.1 0.06" pos="0.1 0 0.05" mass="12"/>
+          <geom type="cylinder" size="0.05 0.02" pos="0.3 0 0.12" euler="0 90 0" mass="0.3"/>
+          <body pos="0.2 0 0.11"><joint name="arm" type="slide" axis="0 0 1" range="0.05 0.2"/>
+            <geom type="cylinder" size="0.02 0.1" pos="0 0 0.1" mass="0.7"/></body>{legs}</body></worldbody>
+        <actuator>{servos}<position joint="arm" kp="100"/></actuator></mujoco>""",
+        encoding="utf-8",
+    )
+    return file
+
+
 def simulator(file: str, **options: object) -> MujocoSimulator:
     return MujocoSimulator(ROBOT, GAINS, SimOptions(mjcf=file, **options))  # type: ignore[arg-type]
+
+
+def original_state(model: mujoco.MjModel, robot: Robot, joints: np.ndarray, rates: np.ndarray) -> mujoco.MjData:
+    """The file's own robot with these joints in this package's angles, other joints where they are locked, at rest."""
+    data, names = mujoco.MjData(model), robot.joint_map
+    assert names is not None and robot.profile is not None
+    for name, sign, zero, angle, rate in zip(names.names, names.signs, names.zeros, joints, rates, strict=True):
+        data.joint(name).qpos[0] = zero + sign * angle
+        data.joint(name).qvel[0] = sign * rate
+    for name, angle in robot.profile.lock.items():
+        data.joint(name).qpos[0] = angle
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def test_an_odd_file_is_the_robot_that_mujoco_makes_of_it(tmp_path: Path) -> None:
+    """Mass matrix and feet of the planned robot and of the simulated one, against MuJoCo's model of the file itself."""
+    file = odd(tmp_path)
+    robot = load_robot(file)
+    names = robot.joint_map
+    assert names is not None and robot.profile is not None
+    assert robot.profile.lock["arm"] == 0.05 and len(robot.profile.lock) == 5
+    assert robot.effort_limits[:3] == pytest.approx([40.0, 60.0, robot.effort_limits[5]])
+    model = mujoco.MjModel.from_xml_path(str(file))
+    ours = pin.buildModelFromXML(robot.description, pin.JointModelFreeFlyer())
+    here = [ours.idx_vs[ours.getJointId(joint)] for joint in JOINT_NAMES]
+    there = [model.joint(joint).dofadr[0] for joint in names.names]
+    sim = MujocoSimulator(robot, GAINS, SimOptions())
+    random = np.random.default_rng(4)
+    for _ in range(4):
+        joints = robot.standing + random.uniform(-0.3, 0.3, N)
+        data = original_state(model, robot, joints, np.zeros(N))
+        mass = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, mass)
+        legs = mass[np.ix_(there, there)] - np.diag(model.dof_armature[there])
+        signs = np.outer(names.signs, names.signs)
+        q = np.r_[pin.neutral(ours)[:7], np.zeros(N)]
+        q[np.array(here) + 1] = joints
+        planned = pin.crba(ours, ours.createData(), q)
+        planned = np.triu(planned) + np.triu(planned, 1).T
+        np.testing.assert_allclose(planned[np.ix_(here, here)], signs * legs, atol=1e-10)
+
+        rotation, origin = names.root
+        root = data.body("root")
+        seen = foot_positions(robot, joints)
+        balls = [data.geom_xpos[one] for one in range(model.ngeom) if model.geom_size[one, 0] == 0.03]
+        placed = sorted(map(tuple, (rotation @ root.xmat.reshape(3, 3).T @ (np.array(balls) - root.xpos).T).T + origin))
+        np.testing.assert_allclose(sorted(map(tuple, seen)), placed, atol=1e-10)
+
+        state = robot.standing_state()
+        sim.reset(type(state)(**{**state.__dict__, "joint_positions": joints}))
+        np.testing.assert_allclose(sim.truth().state.joint_positions, joints, atol=1e-12)
+        np.testing.assert_allclose(sim.data.geom_xpos[sim._feet], seen + state.position, atol=1e-10)
+        full = np.zeros((sim.model.nv, sim.model.nv))
+        mujoco.mj_fullM(sim.model, sim.data, full)
+        np.testing.assert_allclose(
+            full[6:, 6:][np.ix_(sim._v_index - 6, sim._v_index - 6)], signs * mass[np.ix_(there, there)], atol=1e-10
+        )
+    assert sim.model.nv == 18 and sim.model.nu == N, "wheels and arm are held"
+    assert sim.model.body_mass.sum() == pytest.approx(model.body_mass.sum()) == robot.mass
+    for name, theirs, sign, zero in zip(JOINT_NAMES, names.names, names.signs, names.zeros, strict=True):
+        limits = sorted(sign * (model.joint(theirs).range - zero))
+        np.testing.assert_allclose(sim.model.joint(name).range, limits, atol=1e-12)
+
+
+def test_torques_go_through_the_files_own_actuators(tmp_path: Path) -> None:
+    """Motors with gears, servos and affine actuators give the torque that is asked for, within their limits."""
+    file = odd(tmp_path)
+    robot = load_robot(file)
+    sim = MujocoSimulator(robot, GAINS, SimOptions())
+    wanted = np.linspace(-30.0, 30.0, N)
+    sim.reset()
+    sim._step(wanted, None)
+    np.testing.assert_allclose(sim.truth().applied_torques, wanted, atol=1e-9)
+    sim.reset()
+    sim._step(np.full(N, 200.0), None)
+    given = sim.truth().applied_torques.reshape(-1, 3)
+    np.testing.assert_allclose(given[:, 0], 40.0, err_msg="a motor's control times its gear")
+    assert (given[:, 1] <= 60.0 + 1e-9).all(), "a servo's force"
+    np.testing.assert_allclose(given[:, 2], 200.0, err_msg="no limit")
+    model, names = mujoco.MjModel.from_xml_path(str(file)), robot.joint_map
+    assert names is not None
+    sim.reset()
+    sim._step(wanted, None)
+    data = original_state(model, robot, robot.standing, np.zeros(N))
+    for index, joint in enumerate(names.names):
+        there = next(one for one in range(model.nu) if model.actuator_trnid[one, 0] == model.joint(joint).id)
+        data.ctrl[there] = sim.data.actuator(JOINT_NAMES[index]).ctrl[0]
+    mujoco.mj_forward(model, data)
+    torques = [data.qfrc_actuator[model.joint(joint).dofadr[0]] for joint in names.names]
+    np.testing.assert_allclose(names.signs * torques, wanted, atol=1e-9, err_msg="the same controls in the file itself")
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -72,35 +217,36 @@ def test_joints_have_our_names_and_signs(tmp_path: Path, sign: int) -> None:
 
 
 def test_everything_else_is_the_files(tmp_path: Path) -> None:
-    sim = simulator(mjcf(tmp_path))
+    sim = simulator(mjcf(tmp_path, world='<geom type="plane" size="1 1 1" pos="0 0 0.2"/>'))
     total = TRUNK + 4 * (0.5 + THIGH + SHANK)
     assert sim.model.body_mass.sum() == pytest.approx(total)
     assert np.unique(sim.model.dof_damping[6:]).tolist() == [0.1]
     assert np.unique(sim.model.dof_armature[6:]).tolist() == [0.008]
-    assert sim.model.nu == N, "the motors are ours"
+    assert sim.model.nu == N, "joints without an actuator get one"
     sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
     sim.advance(1000)
     assert sim.truth().contact_forces[:, 2].sum() == pytest.approx(9.81 * total, abs=0.5)
     assert np.abs(sim.truth().foot_heights).max() < 2e-3, "of their soles"
 
 
-def test_the_ground_is_ours(tmp_path: Path) -> None:
+def test_loads_and_ground_are_ours(tmp_path: Path) -> None:
     sim = simulator(mjcf(tmp_path), friction=0.15, terrain="slope:-14")
     sim.write(JointCommand(ROBOT.standing, np.zeros(N), np.zeros(N)))
     sim.advance(800)
     assert sim.truth().state.position[0] > 0.05, "it slides down, though its feet say 0.6"
+    sim = simulator(mjcf(tmp_path), trunk_mass_scale=1.5, payload=PayloadOptions(mass=2.0))
+    assert sim.model.body_mass.sum() == pytest.approx(1.5 * TRUNK + 4 * (0.5 + THIGH + SHANK) + 2.0)
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"world": '<geom type="plane" size="1 1 1"/>'}, "has a ground; give the robot alone"),
-        ({"world": '<body><freejoint/><geom size="1"/></body>'}, "has 2 free bodies; allowed: one"),
-        ({"legs": leg("FL", 1, 1, -1)}, "has no joint FR_hip_joint; there are FL_calf_joint, FL_hip_joint"),
+        ({"world": '<body name="ball"><freejoint/><geom size="1"/></body>'}, "2 bodies with a free joint: ball, base"),
+        ({"legs": leg("FL", 1, 1, -1)}, "1 chains of joints on the trunk are legs: FL_hip_joint"),
     ],
 )
 def test_another_robot_is_refused_by_name(tmp_path: Path, change: dict[str, str], told: str) -> None:
-    with pytest.raises(ParameterError, match=told):
+    with pytest.raises(ParameterError, match=rf"simulator\.mjcf: .*{told}"):
         simulator(mjcf(tmp_path, **change))  # type: ignore[arg-type]
 
 
@@ -108,14 +254,14 @@ def test_wrong_axes_feet_files_and_options_are_refused(tmp_path: Path) -> None:
     file = Path(mjcf(tmp_path))
     text = file.read_text()
     for old, new, told in (
-        ('name="RL_thigh_joint" axis="0 -1 0"', 'name="RL_thigh_joint" axis="0 0 1"', "RL_thigh_joint turns about"),
-        ('<geom name="RR"', '<geom size="0.01"/><geom name="RR"', "has 2 spheres below hr_knee_joint"),
-        ("<worldbody>", "<world>", "cannot be read"),
+        ('name="RL_thigh_joint" axis="0 -1 0"', 'name="RL_thigh_joint" axis="0 0 1"', "no legs: RL_hip_joint"),
+        ("<worldbody>", "<world>", "cannot read"),
+        ('mass="6.0"', 'mass="-1"', "MuJoCo"),
     ):
         file.write_text(text.replace(old, new))
-        with pytest.raises(ParameterError, match=told):
-            simulator(str(file))
-    with pytest.raises(ParameterError, match="cannot be read"):
+        with pytest.raises(ModelError, match=told):
+            load_robot(file)
+    with pytest.raises(ParameterError, match="cannot read"):
         simulator(str(tmp_path / "nowhere.xml"))
     file.write_text(text)
     with pytest.raises(ParameterError, match=r"contact\.model is 'spring'"):

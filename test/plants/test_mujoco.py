@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ParameterError, SimulationError
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.mujoco_model import GROUND_NAME
 from contact_ddp_ros.plants.options import NoiseOptions, SimOptions
@@ -100,7 +100,7 @@ def test_forward_dynamics_in_the_air_is_pinocchios(seed: int) -> None:
     sim.model.dof_damping[:] = 0.0
     sim.model.dof_frictionloss[:] = 0.0
     sim.reset(state)
-    sim.data.ctrl[sim._actuators] = torques
+    sim.data.ctrl[sim._actuators.indices] = torques
     mujoco.mj_forward(sim.model, sim.data)
 
     model, index = free_flyer()

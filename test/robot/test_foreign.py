@@ -1,5 +1,6 @@
 """Robots with names and signs of their own become the same kind of robot, with the dynamics of their own URDF."""
 
+import re
 from importlib import metadata
 from pathlib import Path
 from xml.etree import ElementTree
@@ -77,6 +78,9 @@ def test_dynamics_are_those_of_the_published_description(name: str) -> None:
         q0[:7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(base) * root)
         v0, a0 = (np.r_[root.actInv(pin.Motion(one)).vector, np.zeros(original.nv - 6)] for one in motion)
         q0[np.array(place) + 1] = joints.zeros + joints.signs * angles
+        for joint, angle in robot.profile.lock.items():
+            at, size = original.idx_qs[original.getJointId(joint)], original.nqs[original.getJointId(joint)]
+            q0[at : at + size] = [angle] if size == 1 else [np.cos(angle), np.sin(angle)]
         v0[place], a0[place] = joints.signs * rates, joints.signs * accelerations
         torques = pin.rnea(ours, ours.createData(), q, v, a)
         expected = pin.rnea(original, original.createData(), q0, v0, a0)
@@ -127,6 +131,17 @@ def test_the_file_says_what_the_urdf_does_not(tmp_path: Path) -> None:
     np.testing.assert_array_equal(robot.lower, joints["lower"] * 4)
     assert robot.foot_radius == 0.03
     assert robot.standing_height() == pytest.approx(0.3)
+
+
+def test_the_file_says_which_way_knees_bend_where_limits_do_not(tmp_path: Path) -> None:
+    text = re.sub(r'lower="\S+" upper="\S+"', 'lower="-3" upper="3"', quadruped.urdf())
+    knees = {leg: small(tmp_path, text, knees=given) for leg, given in (("", {}), ("hr", {"hr": "forward"}))}
+    bends = {leg: [bool(robot.joint_map.forward[one]) for one in LEG_NAMES] for leg, robot in knees.items()}  # type: ignore[union-attr]
+    assert bends == {"": [False] * 4, "hr": [leg == "hr" for leg in LEG_NAMES]}
+    feet = foot_positions(knees["hr"], knees["hr"].standing)
+    np.testing.assert_allclose(feet, foot_positions(knees[""], knees[""].standing), atol=1e-12)
+    axes = [knees["hr"].tree.joints[point.body].axis[1] for point in knees["hr"].tree.contacts]
+    assert axes == [-1.0, -1.0, 1.0, -1.0]
 
 
 def test_small_differences_of_left_and_right_are_averaged_and_named(tmp_path: Path) -> None:
@@ -188,6 +203,9 @@ SPOILT_FILES = {
     "the run's": ({"parameters": {"simulator": {"friction": 0.5}}}, "has friction, which every run chooses"),
     "joints without legs": ({"legs": None, "joints": {}, "foot_radius": 0.02}, "need legs"),
     "list": ({"parameters": [1]}, "parameters holds list"),
+    "lock": ({"lock": {"arm": "up"}}, "lock is .*up.*; allowed: a list of joints' names, or a mapping"),
+    "knees": ({"knees": {"fr": "up"}}, "knees.fr is 'up'; allowed: backward or forward"),
+    "place of a foot": ({"legs": quadruped.content()["legs"] | {"fl": ["a", "b", "c", [1, 2]]}}, "place .x, y, z."),
 }
 
 

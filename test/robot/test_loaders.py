@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contact_ddp_ros.plants.engine import mujoco
+from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.gazebo.sdf import model_sdf
 from contact_ddp_ros.plants.mujoco_model import build_model
 from contact_ddp_ros.plants.options import SimOptions

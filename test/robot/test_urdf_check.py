@@ -245,6 +245,72 @@ def test_a_leg_without_a_foot_is_named(tmp_path: Path) -> None:
         result.starting_file(tmp_path)
 
 
+def footless(shank: str) -> str:
+    """The small quadruped without links for its feet, its shanks having a shape."""
+    text = re.sub(r'<joint name="..3".*?</joint><link name=".._ball">.*?</link>', "", quadruped.urdf(), flags=re.DOTALL)
+    return re.sub(r'(<link name=".._shank">)', rf"\1<collision>{shank}</collision>", text)
+
+
+MESH = """v 0.01 0.01 0
+v -0.01 0.01 0
+v 0 -0.01 0
+v 0 0 -0.2
+f 1 2 3
+f 1 2 4
+f 2 3 4
+f 3 1 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "end"),
+    [
+        ('<geometry><mesh filename="package://small/shank.obj"/></geometry>', 0.2),
+        ('<origin xyz="0 0 -0.1"/><geometry><box size="0.03 0.02 0.16"/></geometry>', 0.18),
+        ('<origin xyz="0 0 -0.09"/><geometry><cylinder radius="0.02" length="0.18"/></geometry>', 0.18),
+    ],
+    ids=["mesh", "box", "cylinder"],
+)
+def test_a_foot_without_a_link_is_at_the_end_of_the_shank(shape: str, end: float, tmp_path: Path) -> None:
+    folder = tmp_path / "small" / "urdf"
+    folder.mkdir(parents=True)
+    (tmp_path / "small" / "shank.obj").write_text(MESH)
+    result = inspect(small(folder, footless(shape)))
+    assert result.fits and any(_matches("leg fr has no link for its foot", note) for note in result.notes)
+    file = tmp_path / "mine.yaml"
+    file.write_text(result.starting_file(tmp_path), encoding="utf-8")
+    robot = load_robot(file)
+    sole = robot.tree.contacts[0].position[2] - robot.foot_radius
+    assert sole == pytest.approx(-end, abs=0.003), "the sole is where the shape ends"
+
+
+def test_feet_of_unlike_radii_have_their_mean(tmp_path: Path) -> None:
+    result = inspect(small(tmp_path, quadruped.urdf().replace('radius="0.02"', 'radius="0.024"', 1)))
+    assert result.fits and result.robot is not None
+    assert result.robot.foot_radius == pytest.approx(0.021)
+    assert any(_matches("foot_radius is 0.021 m: .*0.024, 0.02, 0.02, 0.02", note) for note in result.notes)
+
+
+def test_a_joint_that_cannot_be_at_zero_is_locked_at_its_limit(tmp_path: Path) -> None:
+    arm = (
+        '<link name="arm"><inertial><mass value="0.3"/><origin xyz="0.1 0 0"/>'
+        '<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="shoulder" type="revolute"><parent link="body"/><child link="arm"/><origin xyz="0 0 0.1"/>'
+        '<axis xyz="0 -2 0"/><limit lower="0.5" upper="2" effort="1" velocity="1"/></joint></robot>'
+    )
+    result = inspect(small(tmp_path, quadruped.urdf().replace("</robot>", arm)))
+    assert any(_matches("joint shoulder is locked at 0.5", note) for note in result.notes)
+    file = tmp_path / "mine.yaml"
+    text = result.starting_file(tmp_path)
+    lever = {}
+    for angle in (0.5, 1.5):
+        file.write_text(text.replace("shoulder: 0.5", f"shoulder: {angle}"), encoding="utf-8")
+        trunk = load_robot(file).tree.joints[5]
+        lever[angle] = trunk.com * trunk.mass
+    moved = 0.3 * 0.1 * np.array([np.cos(1.5) - np.cos(0.5), 0.0, np.sin(1.5) - np.sin(0.5)])
+    np.testing.assert_allclose(lever[1.5] - lever[0.5], moved, atol=1e-6)
+
+
 def test_what_a_urdf_lacks_is_estimated_from_the_robots_size_and_marked(tmp_path: Path) -> None:
     text = quadruped.urdf().replace('effort="20" velocity="30"', 'effort="0" velocity="1e6"')
     result = inspect(small(tmp_path, text.replace("collision>", "visual>")))

@@ -108,7 +108,7 @@ def _add_step(group: Any) -> None:
 
 
 def _add_urdf(group: Any) -> None:
-    text = "robot description of a quadruped, .urdf or .xacro; the same as --robot FILE.urdf"
+    text = "robot description of a quadruped, .urdf, .xacro or .xml (MJCF); the same as --robot FILE.urdf"
     group.add_argument("--urdf", dest="robot", default=argparse.SUPPRESS, metavar="FILE", help=text)
 
 

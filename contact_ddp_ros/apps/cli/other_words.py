@@ -114,7 +114,7 @@ def _add_robot(words: Any) -> None:
         "write a robot's file for --robot; then the robot stands up, trots and bounds in simulation. Exit status 1: it "
         "cannot be used as it is described, or does not walk.",
     )
-    check.add_argument("urdf", type=Path, metavar="FILE", help="the robot description, .urdf or .xacro")
+    check.add_argument("urdf", type=Path, metavar="FILE", help="the robot description, .urdf, .xacro or .xml (MJCF)")
     check.add_argument("xacro", nargs="*", metavar="NAME:=VALUE", help="arguments of a xacro file")
     check.add_argument("-o", "--out", type=Path, metavar="FILE.yaml", help="robot's file to write, for --robot")
     check.add_argument("--force", action="store_true", help="replace the robot's file where there is one")

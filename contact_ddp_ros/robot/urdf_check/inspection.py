@@ -5,7 +5,7 @@ A robot's file to start from: what was found in the URDF, and estimates, marked,
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,7 +20,7 @@ from contact_ddp_ros.robot.model import Robot, as_it_is, home_robot, of_profile
 from contact_ddp_ros.robot.models.planar import reduce_to_plane
 from contact_ddp_ros.robot.profile import RobotProfile, profile_of
 from contact_ddp_ros.robot.symmetry import body_name, leg_length, symmetrised
-from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, has_radii, scale_of
+from contact_ddp_ros.robot.urdf_check.legs import Estimate, FoundLegs, estimates, find_legs, foot_radii, scale_of
 
 MARK = "CHECK"
 """Stands in the comment of every number that was not read but estimated."""
@@ -32,13 +32,15 @@ class Additions:
 
     Attributes:
         estimates: of the joints.
-        foot_radius: [m], where the URDF has no collision sphere.
+        foot_radius: [m], where the URDF has no collision spheres of one radius.
+        radius_reason: why it is given.
         asymmetry: share by which left and right may differ.
         gait: packaged gait, where the default one asks too much.
     """
 
     estimates: Sequence[Estimate] = ()
     foot_radius: float | None = None
+    radius_reason: str = ""
     asymmetry: float | None = None
     gait: str = ""
 
@@ -56,18 +58,20 @@ def text_of(found: FoundLegs, additions: Additions, *, folder: Path, with_legs: 
         lines.append("legs:                             # abduction, hip and knee joint, then the foot's link")
         for name in LEG_NAMES:
             leg = found.legs[name]
-            lines.append(f"  {name}: [{', '.join(_quoted(one) for one in (*leg.joints, leg.foot))}]")
+            foot = _quoted(leg.foot) if leg.place is None else f"{list(leg.place)}"
+            lines.append(f"  {name}: [{', '.join(map(_quoted, leg.joints))}, {foot}]")
     if found.xacro:
         lines.append("xacro: {" + ", ".join(f"{name}: '{value}'" for name, value in found.xacro.items()) + "}")
     if found.lock:
-        lines.append(f"lock: [{', '.join(_quoted(one) for one in found.lock)}]  # joints of no leg, held at zero")
+        held = ", ".join(f"{_quoted(name)}: {_number(angle)}" for name, angle in found.lock.items())
+        lines.append(f"lock: {{{held}}}  # joints of no leg, and where they are held")
     if additions.estimates:
         lines.append("joints:                           # of abduction, hip and knee")
         for one in additions.estimates:
             numbers = ", ".join(_number(value) for value in one.values)
             lines.append(f"  {one.key}: [{numbers}]  # {MARK}: {one.reason}")
     if additions.foot_radius is not None:
-        lines.append(f"foot_radius: {_number(additions.foot_radius)}  # {MARK}: [m], a foot has no collision sphere")
+        lines.append(f"foot_radius: {_number(additions.foot_radius)}  # {MARK}: [m], {additions.radius_reason}")
     if additions.asymmetry is not None:
         lines.append(f"asymmetry: {additions.asymmetry:g}  # by which left and right of the URDF differ, as a share")
     if additions.gait:
@@ -156,7 +160,7 @@ def inspect(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Insp
     notes = list(found.notes)
     notes += [f"joints.{one.key} is estimated from the robot's size: {one.reason}" for one in additions.estimates]
     if additions.foot_radius is not None:
-        notes.append("foot_radius is estimated from the robot's size: a foot has no collision sphere")
+        notes.append(f"foot_radius is {_number(additions.foot_radius)} m: {additions.radius_reason}")
     try:
         robot = own or _loaded(found, additions)
         additions, more = _asymmetry(robot, additions)
@@ -167,7 +171,7 @@ def inspect(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Insp
         return Inspection(found, None, (_plain(error, found.path),), tuple(notes), additions, canonical)
     problems = implausible(robot) or _posture_problems(robot)
     if knee_share(robot) > _STRONG_ENOUGH and not canonical:
-        additions = Additions(additions.estimates, additions.foot_radius, additions.asymmetry, LONG_STANCE)
+        additions = replace(additions, gait=LONG_STANCE)
         notes.append(
             f"the mean force of a stance in the default bound takes {100.0 * knee_share(robot):.0f} % of the knees' "
             f"torque: the file names the gait {LONG_STANCE}"
@@ -188,8 +192,15 @@ def knee_share(robot: Robot) -> float:
 
 def _additions(found: FoundLegs) -> Additions:
     scale = scale_of(found)
-    radius = None if has_radii(found) else home_robot().foot_radius * scale.length
-    return Additions(estimates(found, scale), radius)
+    radii = foot_radii(found)
+    known = [one for one in radii if one is not None]
+    if len(known) < len(radii):
+        radius, reason = home_robot().foot_radius * scale.length, "by size: a foot has no collision sphere"
+        return Additions(estimates(found, scale), radius, reason)
+    if max(known) > min(known):
+        reason = f"the mean, since radii of the feet differ: {', '.join(f'{one:g}' for one in known)} m"
+        return Additions(estimates(found, scale), float(np.mean(known)), reason)
+    return Additions(estimates(found, scale))
 
 
 def _loaded(found: FoundLegs, additions: Additions) -> Robot:
@@ -206,7 +217,7 @@ def _asymmetry(robot: Robot, additions: Additions) -> tuple[Additions, list[str]
     unit = 10.0 ** (math.floor(math.log10(largest.share)) - 1)
     rounded = min(math.ceil(largest.share / unit) * unit, 1.0)
     note = f"left and right differ, and are averaged for the planar model: {largest}"
-    return Additions(additions.estimates, additions.foot_radius, rounded, additions.gait), [note]
+    return replace(additions, asymmetry=rounded), [note]
 
 
 def implausible(robot: Robot) -> list[str]:

@@ -31,15 +31,13 @@ from contact_ddp_ros.robot.symmetry import leg_length
 from contact_ddp_ros.robot.third_party_urdf import foot_sphere
 from contact_ddp_ros.robot.trunk_frame import set_trunk_frame
 from contact_ddp_ros.robot.urdf import REVOLUTE, joint_extras, parse
-from contact_ddp_ros.robot.urdf_repair import read_xml, repair, repair_bodies
+from contact_ddp_ros.robot.urdf_check.feet import foot_link, foot_place
+from contact_ddp_ros.robot.urdf_repair import add_foot, read_xml, repair, repair_bodies
 
 Array = NDArray[np.float64]
 
 _ALIKE = 0.9
 """Cosine between axes that are meant to be the same."""
-
-_NEAR_KNEE = 0.3
-"""A link no further from the knee than this share of the thigh is no foot."""
 
 _DIRECTIONS = (1, 1, -1, -1)
 """Signs of the hips' places along x, in the order of LEG_NAMES."""
@@ -56,7 +54,7 @@ class FoundLegs:
         outline: its shapes.
         legs: by LEG_NAMES; empty unless all four were found.
         xacro: arguments with which the file was expanded.
-        lock: joints that move and are of no leg.
+        lock: joints that move and are of no leg, with the positions at which they stay.
         problems: what is wrong, by the names of links and joints, each with what is needed.
         notes: what was repaired.
     """
@@ -67,7 +65,7 @@ class FoundLegs:
     outline: Outline
     legs: dict[str, Leg] = field(default_factory=dict)
     xacro: dict[str, str] = field(default_factory=dict)
-    lock: tuple[str, ...] = ()
+    lock: dict[str, float] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -88,24 +86,30 @@ def find_legs(path: Path, xacro: Mapping[str, str] = MappingProxyType({})) -> Fo
         notes += set_trunk_frame(search.root, search.model, [joint for chain in chains for joint in chain])
         search = _legs_of(path, search.root)
         notes += repair_bodies(search.model, chains)
-    legs = search.legs()
+    legs, model, outline = search.legs(), search.model, search.outline
+    if any(leg.place for leg in legs.values()):
+        for leg in legs.values():
+            add_foot(search.root, leg)
+        with_feet = _legs_of(path, search.root)
+        model, outline = with_feet.model, with_feet.outline
+        repair_bodies(model, chains)
     return FoundLegs(
         path,
         search.root,
-        search.model,
-        search.outline,
+        model,
+        outline,
         legs=legs,
         xacro=dict(xacro),
-        lock=tuple(lock),
+        lock=lock,
         problems=tuple(search.problems),
-        notes=tuple(notes),
+        notes=(*notes, *search.notes),
     )
 
 
 def _legs_of(path: Path, root: Element) -> "_Search":
     root, model = parse(path, ElementTree.tostring(root, encoding="unicode"))
     try:
-        return _Search(root, model, outline_of(path, root, strict=False))
+        return _Search(path, root, model, outline_of(path, root, strict=False))
     except ValueError as error:
         raise ModelError(f"{path}: a shape, its size or its origin has a word instead of a number: {error}") from error
 
@@ -113,8 +117,9 @@ def _legs_of(path: Path, root: Element) -> "_Search":
 class _Search:
     """Poses of all bodies at zero angles, and the problems met on the way."""
 
-    def __init__(self, root: Element, model: pin.Model, outline: Outline) -> None:
-        self.root, self.model, self.outline, self.problems = root, model, outline, list[str]()
+    def __init__(self, path: Path, root: Element, model: pin.Model, outline: Outline) -> None:
+        self._path, self.root, self.model, self.outline = path, root, model, outline
+        self.problems, self.notes = list[str](), list[str]()
         self.data = model.createData()
         pin.framesForwardKinematics(model, self.data, pin.neutral(model))
         self.children = {body: [i for i in range(1, model.njoints) if model.parents[i] == body] for body in self.bodies}
@@ -125,15 +130,20 @@ class _Search:
     def bodies(self) -> range:
         return range(self.model.njoints)
 
-    def surplus(self) -> list[str]:
-        """Joints that move and are of no leg: above the trunk, of arms, ankles and wheels. None without four legs."""
-        legs = self.chains()
-        used = {joint for chain in legs for joint in chain}
-        return (
-            [self.model.names[one] for one in self.bodies if one and one not in used]
-            if len(legs) == len(LEG_NAMES)
-            else []
-        )
+    def surplus(self) -> dict[str, float]:
+        """Joints that move and are of no leg: above the trunk, of arms, ankles and wheels. None without four legs.
+
+        Each with the position at which it is locked: zero, or the nearest that its limits allow.
+        """
+        legs, model = self.chains(), self.model
+        used = {0, *(joint for chain in legs for joint in chain)}
+        names = {model.names[one]: one for one in self.bodies if one not in used and len(legs) == len(LEG_NAMES)}
+        return {name: self._nearest_to_zero(one) for name, one in names.items()}
+
+    def _nearest_to_zero(self, joint: int) -> float:
+        at = self.model.idx_qs[joint]
+        low, high = float(self.model.lowerPositionLimit[at]), float(self.model.upperPositionLimit[at])
+        return min(max(0.0, low), high) if self.model.nqs[joint] == 1 and low <= high else 0.0
 
     def legs(self) -> dict[str, Leg]:
         found = self.chains()
@@ -150,13 +160,12 @@ class _Search:
             )
             return {}
         named = self._named(found)
-        feet = {leg: self._foot(leg, chain) for leg, chain in named.items()}
+        ends = {leg: self._leg(leg, chain) for leg, chain in named.items()}
         for leg, chain in named.items():
             self._check_joints(leg, chain)
             self._check_bodies(leg, chain)
-        if not named or None in feet.values():
-            return {}
-        return {leg: Leg(tuple(self.model.names[joint] for joint in named[leg]), str(feet[leg])) for leg in LEG_NAMES}
+        complete = {leg: found for leg, found in ends.items() if found is not None}
+        return complete if len(complete) == len(LEG_NAMES) else {}
 
     def _first(self) -> list[int]:
         return self.children[self.trunk]
@@ -215,25 +224,20 @@ class _Search:
                     f"moments of inertia {moments} kg m^2; needed: positive ones"
                 )
 
-    def _foot(self, leg: str, chain: list[int]) -> str | None:
-        """The link at the end of a leg: the farthest with a collision sphere, else the farthest from the knee."""
-        model, shank = self.model, chain[-1]
-        thigh = float(np.linalg.norm(model.jointPlacements[shank].translation))
-        carrier = self.outline.moved_links[model.names[shank]]
-        places = {link: at for link, (carried_by, _, at) in self.outline.carriers.items() if carried_by == carrier}
-        spheres = {
-            one.link: one.translation
-            for one in self.outline.shapes
-            if one.link in places and one.purpose == "collision" and one.kind == "sphere"
-        }
-        for candidates in (spheres, places):
-            far = {link: float(np.linalg.norm(at)) for link, at in candidates.items()}
-            far = {link: distance for link, distance in far.items() if distance > _NEAR_KNEE * thigh}
-            if far:
-                return max(far, key=lambda link: far[link])
+    def _leg(self, leg: str, chain: list[int]) -> Leg | None:
+        """A leg with its foot; None where none is found."""
+        knee, joints = chain[-1], tuple(self.model.names[joint] for joint in chain)
+        link = foot_link(self.model, self.outline, knee)
+        if link is not None:
+            return Leg(joints, link)
+        place = foot_place(self._path, self.root, self.model, self.outline, knee)
+        if place is not None:
+            self.notes.append(f"leg {leg} has no link for its foot; it is at the end of the shank: {list(place)} m")
+            return Leg(joints, f"{leg}_foot_in_place", place)
+        carrier = self.outline.moved_links[self.model.names[knee]]
         self.problems.append(
-            f"leg {leg}: no foot on link {carrier}, which {model.names[shank]} moves; needed: a link at the foot's "
-            'centre on a joint of type="fixed", with a collision sphere'
+            f"leg {leg}: no foot on link {carrier}, which {self.model.names[knee]} moves, and no shape that could be "
+            'read; needed: a link at the foot\'s centre on a joint of type="fixed", with a collision sphere'
         )
         return None
 
@@ -255,7 +259,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Triples for a key of `joints` in the robot's file, and why the URDF's are not taken."""
+    """Triples for a key of `joints` in the robot's file, and why the URDF's are not taken, or not all of them."""
 
     key: str
     values: tuple[float, ...]
@@ -288,9 +292,13 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     if not any(one.armature for one in extras):
         result.append(Estimate("armature", armature, "the URDF has no rotor inertia (an armature of <dynamics>)"))
     for key, guess in (("effort", effort), ("velocity", velocity)):
-        reason = _unfit(written[key], np.array(guess))
-        if reason:
-            result.append(Estimate(key, guess, reason))
+        columns = list(zip(LEG_JOINTS, written[key].T, guess, strict=True))
+        reasons = {kind: _unfit(column, one) for kind, column, one in columns}
+        unfit = [kind for kind, reason in reasons.items() if reason]
+        if unfit:
+            values = tuple(one if reasons[kind] else float(column.min()) for kind, column, one in columns)
+            of = "" if len(unfit) == len(columns) else f" for {' and '.join(unfit)}"
+            result.append(Estimate(key, values, reasons[unfit[0]] + of))
     lower, upper = np.array(_of(found, "lowerPositionLimit")), np.array(_of(found, "upperPositionLimit"))
     wide = np.maximum(np.abs(lower), np.abs(upper)) > _MOST_ANGLE
     if wide.any() or not (lower < upper).all():
@@ -300,13 +308,13 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     return result
 
 
-def has_radii(found: FoundLegs) -> bool:
-    """True if every foot has a collision shape that says its radius."""
-    return all(foot_sphere(found.model, found.outline, leg)[1] is not None for leg in found.legs.values())
+def foot_radii(found: FoundLegs) -> list[float | None]:
+    """Radius of each foot that has a round collision shape [m], None for others."""
+    return [foot_sphere(found.model, found.outline, leg)[1] for leg in found.legs.values()]
 
 
-def _unfit(written: Array, guess: Array) -> str:
-    """Why limits (4, 3) of the URDF cannot be taken; empty where they can."""
+def _unfit(written: Array, guess: float) -> str:
+    """Why limits (4,) of the legs' joints cannot be taken; empty where they can."""
     if not (np.isfinite(written).all() and (written > 0.0).all()):
         return "the URDF has none (zero)"
     if (written > _PLACEHOLDER * guess).any():

@@ -1,0 +1,247 @@
+"""MJCF reader: the robot of a MuJoCo file as a URDF, by MuJoCo's own compiler.
+
+Bodies become links and hinges become revolute joints, with the same angles: a joint's reference stays in its origin.
+Limits of torque are those of the actuators. Spheres that collide become links of their own, fixed to their bodies, as
+feet are in a URDF. The ground and whatever else is fixed to the world is left out.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contact_ddp_ros.base.errors import ModelError
+from contact_ddp_ros.robot.rotation import matrix_to_rpy, quaternion_to_matrix, rotation_vector_to_quaternion
+from contact_ddp_ros.robot.shapes import add_shape, text_of
+
+if TYPE_CHECKING:
+    from contact_ddp_ros.base.mujoco_engine import mujoco
+
+Array = NDArray[np.float64]
+
+MJCF_SUFFIX: Final = ".xml"
+"""Suffix of MuJoCo's files; a URDF has another."""
+
+_FREE, _BALL, _SLIDE, _HINGE = range(4)
+"""MuJoCo's types of joints."""
+
+_SPHERE, _CAPSULE, _CYLINDER, _BOX = 2, 3, 5, 6
+"""MuJoCo's types of shapes that a URDF has, too."""
+
+_SIZES: Final[dict[int, tuple[str, Callable[[Array], tuple[float, ...]]]]] = {
+    _SPHERE: ("sphere", lambda size: (float(size[0]),)),
+    _CAPSULE: ("cylinder", lambda size: (float(size[0]), 2.0 * float(size[1]))),
+    _CYLINDER: ("cylinder", lambda size: (float(size[0]), 2.0 * float(size[1]))),
+    _BOX: ("box", lambda size: tuple((2.0 * size).tolist())),
+}
+"""Kinds of shapes in a URDF and their sizes there, from MuJoCo's half sizes."""
+
+_ROUND = 0.02
+"""Share by which the wide sides of a disc's bounding box may differ."""
+
+
+def read_spec(path: Path) -> "mujoco.MjSpec":
+    """The robot of an MJCF file, every body, joint, shape and actuator with a name.
+
+    Raises:
+        ModelError: the file cannot be read.
+    """
+    from contact_ddp_ros.base.mujoco_engine import mujoco
+
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"MuJoCo cannot read {path}: {' '.join(str(error).split())}") from error
+    named = {"body": spec.bodies, "joint": spec.joints, "shape": spec.geoms, "actuator": spec.actuators}
+    for kind, parts in named.items():
+        for index, part in enumerate(parts):
+            part.name = part.name or f"{kind}_{index}"
+    return spec
+
+
+def trunk_of(spec: "mujoco.MjSpec", path: Path) -> Any:
+    """The body that moves freely. Raises ModelError where there is none or more than one."""
+    free = [body for body in spec.bodies if any(joint.type == _FREE for joint in body.joints)]
+    if len(free) != 1:
+        names = ", ".join(body.name for body in free) or "none"
+        raise ModelError(f"{path} has {len(free)} bodies with a free joint: {names}; needed: one, the trunk")
+    return free[0]
+
+
+def sphere_links(model: "mujoco.MjModel") -> dict[str, int]:
+    """Links for the spheres that collide: index of the shape by name of the link."""
+    bodies = {model.body(index).name for index in range(model.nbody)}
+    links = {}
+    for index in range(model.ngeom):
+        if model.geom_type[index] == _SPHERE and _collides(model, index):
+            name = model.geom(index).name
+            links[f"{name}_sphere" if name in bodies else name] = index
+    return links
+
+
+def urdf_of_mjcf(path: Path) -> Element:
+    """The XML of a URDF with the robot of an MJCF file.
+
+    Raises:
+        ModelError: the file cannot be read, has no trunk that moves freely, or MuJoCo refuses it.
+    """
+    spec = read_spec(path)
+    trunk = trunk_of(spec, path).name
+    try:
+        model = spec.compile()
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"MuJoCo refuses {path}: {' '.join(str(error).split())}") from error
+    return _Urdf(model, model.body(trunk).id).robot
+
+
+class _Urdf:
+    """The URDF of a compiled model's body and of those that it carries."""
+
+    def __init__(self, model: "mujoco.MjModel", trunk: int) -> None:
+        self._model = model
+        self.robot = Element("robot", name=model.names[: model.names.index(b"\0")].decode() or "robot")
+        self._spheres = {index: name for name, index in sphere_links(model).items()}
+        shifts = {trunk: np.zeros(3)}  # origin of each body's link in the body's frame
+        self._add_link(trunk, shifts[trunk])
+        for body in range(trunk + 1, model.nbody):
+            parent = int(model.body_parentid[body])
+            if parent in shifts:
+                shifts[body] = self._add_joints(body, parent, shifts[parent])
+                self._add_link(body, shifts[body])
+
+    def _add_joints(self, body: int, parent: int, parent_shift: Array) -> Array:
+        """Joints from a body's parent to its link, links without mass between them; the link's origin in the body."""
+        model = self._model
+        rotation, place = _pose(model.body_quat[body]), model.body_pos[body] - parent_shift
+        link, shift = model.body(parent).name, np.zeros(3)
+        joints = list(range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]))
+        for joint in joints:
+            anchor, axis = model.jnt_pos[joint], model.jnt_axis[joint]
+            kind, name = int(model.jnt_type[joint]), model.joint(joint).name
+            back = -float(model.qpos0[model.jnt_qposadr[joint]]) if kind in (_HINGE, _SLIDE) else 0.0
+            place = place + rotation @ (anchor - shift)
+            shift = np.array(anchor)
+            if kind == _HINGE:
+                rotation = rotation @ quaternion_to_matrix(rotation_vector_to_quaternion(back * axis))
+            elif kind == _SLIDE:
+                place = place + rotation @ axis * back
+            child = model.body(body).name if joint == joints[-1] else f"{name}_carrier"
+            if joint != joints[-1]:
+                SubElement(self.robot, "link", name=child)
+            self._add_joint(joint, name, link, child, place, rotation)
+            link, rotation, place = child, np.eye(3), np.zeros(3)
+        if not joints:
+            name = model.body(body).name
+            self._fix(f"{name}_fixed", link, name, place, rotation)
+        return shift
+
+    def _add_joint(self, joint: int, name: str, parent: str, child: str, place: Array, rotation: Array) -> None:
+        model, kind = self._model, int(self._model.jnt_type[joint])
+        limited = bool(model.jnt_limited[joint])
+        words = {_HINGE: "revolute" if limited else "continuous", _SLIDE: "prismatic", _FREE: "floating"}
+        element = self._fix(name, parent, child, place, rotation)
+        if kind == _BALL:
+            return  # locked, as other joints that are of no leg
+        element.set("type", words[kind])
+        if kind == _FREE:
+            return
+        dof = model.jnt_dofadr[joint]
+        SubElement(element, "axis", xyz=text_of(model.jnt_axis[joint]))
+        low, high = model.jnt_range[joint] if limited else (0.0, 0.0)
+        SubElement(
+            element,
+            "limit",
+            lower=repr(float(low)),
+            upper=repr(float(high)),
+            effort=repr(_effort(model, joint)),
+            velocity="0",
+        )
+        SubElement(
+            element,
+            "dynamics",
+            armature=repr(float(model.dof_armature[dof])),
+            damping=repr(float(np.ravel(model.dof_damping[dof])[0])),
+            friction=repr(float(model.dof_frictionloss[dof])),
+        )
+
+    def _fix(self, name: str, parent: str, child: str, place: Array, rotation: Array) -> Element:
+        """A joint that does not move."""
+        element = SubElement(self.robot, "joint", name=name, type="fixed")
+        SubElement(element, "parent", link=parent)
+        SubElement(element, "child", link=child)
+        SubElement(element, "origin", xyz=text_of(place), rpy=_rpy(rotation))
+        return element
+
+    def _add_link(self, body: int, shift: Array) -> None:
+        """A body with its inertia and shapes; spheres that collide on links of their own."""
+        model, name = self._model, self._model.body(body).name
+        link = SubElement(self.robot, "link", name=name)
+        if model.body_mass[body] > 0.0:
+            inertial = SubElement(link, "inertial")
+            rotation = _pose(model.body_iquat[body])
+            SubElement(inertial, "mass", value=repr(float(model.body_mass[body])))
+            SubElement(inertial, "origin", xyz=text_of(model.body_ipos[body] - shift))
+            inertia = rotation @ np.diag(model.body_inertia[body]) @ rotation.T
+            entries = {f"i{a}{b}": inertia[i, j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j}
+            SubElement(inertial, "inertia", {key: repr(float(value)) for key, value in entries.items()})
+        for index in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
+            place = model.geom_pos[index] - shift
+            if index not in self._spheres:
+                self._add_shape(link, index, place)
+                continue
+            self._fix(f"{self._spheres[index]}_fixed", name, self._spheres[index], place, np.eye(3))
+            self._add_shape(SubElement(self.robot, "link", name=self._spheres[index]), index, np.zeros(3))
+
+    def _add_shape(self, link: Element, index: int, place: Array) -> None:
+        """A shape of a body; meshes that collide by their bounding boxes, or as the discs that fill these."""
+        model, rotation = self._model, _pose(self._model.geom_quat[index])
+        collides, kind, size = _collides(model, index), int(model.geom_type[index]), model.geom_size[index]
+        if kind not in _SIZES and not collides:
+            SubElement(SubElement(SubElement(link, "visual"), "geometry"), "mesh", filename=model.geom(index).name)
+            return
+        if kind not in _SIZES:
+            middle, size, kind = model.geom_aabb[index, :3], model.geom_aabb[index, 3:], _BOX
+            place = place + rotation @ middle
+            thin, *wide = np.argsort(size)
+            if np.ptp(size[wide]) < _ROUND * size[wide].max():
+                rotation = rotation @ np.eye(3)[:, [(thin + 1) % 3, (thin + 2) % 3, thin]]
+                kind, size = _CYLINDER, np.array([size[wide].mean(), size[thin]])
+        name, sizes = _SIZES[kind]
+        purpose = "collision" if collides else "visual"
+        add_shape(link, purpose, name, sizes(size), rotation, place, text_of(model.geom_rgba[index]))
+
+
+def _collides(model: "mujoco.MjModel", index: int) -> bool:
+    return bool(model.geom_contype[index] or model.geom_conaffinity[index])
+
+
+def _effort(model: "mujoco.MjModel", joint: int) -> float:
+    """Largest torque or force that actuators give a joint, as limits have it; 0 where there is no limit."""
+    transmissions = (0, 1)  # to a joint, in its own frame or in its parent's
+    limits = []
+    for index in range(model.nu):
+        if model.actuator_trntype[index] not in transmissions or model.actuator_trnid[index, 0] != joint:
+            continue
+        most = np.inf
+        if model.actuator_forcelimited[index]:
+            most = float(np.abs(model.actuator_forcerange[index]).max())
+        if model.actuator_ctrllimited[index] and not model.actuator_biastype[index]:
+            reach = float(np.abs(model.actuator_ctrlrange[index] * model.actuator_gainprm[index, 0]).max())
+            most = min(most, reach)
+        limits.append(most * abs(float(model.actuator_gear[index, 0])))
+    found = sum(limits) if limits else np.inf
+    if model.jnt_actfrclimited[joint]:
+        found = min(found, float(np.abs(model.jnt_actfrcrange[joint]).max()))
+    return found if np.isfinite(found) else 0.0
+
+
+def _pose(quaternion: Array) -> Array:
+    """(3, 3) rotation of a quaternion in MuJoCo's order."""
+    return quaternion_to_matrix(np.roll(quaternion, -1))
+
+
+def _rpy(rotation: Array) -> str:
+    return text_of(matrix_to_rpy(np.ascontiguousarray(rotation)))
