@@ -142,9 +142,12 @@ def _third_party_model(path: Path, robot: Robot, options: SimOptions) -> mujoco.
     except ModelError as error:
         raise ParameterError(f"{'simulator.mjcf: ' if options.mjcf else ''}{error}") from error
     _add_world(spec, options)
-    for geom in spec.worldbody.geoms:
-        geom.priority = 1
+    for geom in spec.geoms:
+        geom.friction[0] = options.friction  # of a pair the larger counts
     _load_trunk(spec, robot, options)
+    if any(one.biasprm[2] for one in spec.actuators):
+        # An implicit step would let a servo's damping act on the velocity at its end: as so much more inertia.
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     name = trunk.name
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Attach conflict")  # options and sizes of the file's own world

@@ -6,8 +6,10 @@ target angle is driven through that actuator, whose limits count; others get a m
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +104,7 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> mujoco.MjsBody
         shapes = [spec.geom(_PREFIX + feet[foot])] if foot in feet else _colliding(spec.body(_PREFIX + foot))
         if not shapes:
             raise ModelError(f"{path}: {foot}, the foot of leg {leg}, has no shape that collides; needed: one")
-        shapes[0].name = name
+        _rename(spec.pairs, ("geomname1", "geomname2"), shapes[0], name)
     return body
 
 
@@ -128,17 +130,27 @@ def _place(body: mujoco.MjsBody, position: Array, rotation: Array) -> None:
     body.alt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
 
 
+def _rename(users: Iterable[Any], references: Sequence[str], part: Any, name: str) -> None:
+    """Rename a part of a model and where others refer to it."""
+    for one in users:
+        for reference in references:
+            if getattr(one, reference) == part.name:
+                setattr(one, reference, name)
+    part.name = name
+
+
 def _colliding(body: mujoco.MjsBody) -> list[mujoco.MjsGeom]:
     return [geom for geom in body.geoms if geom.contype or geom.conaffinity]
 
 
 def _adopt_joints(spec: mujoco.MjSpec, joint_map: JointMap, *, degrees: bool) -> None:
-    """Give joints, and the one actuator that each has, this package's names, signs and zeros."""
+    """Give joints, their bodies, and the one actuator that each has, this package's names, signs and zeros."""
     unit = math.degrees(1.0) if degrees else 1.0
     for name, theirs, sign, zero in zip(JOINT_NAMES, joint_map.names, joint_map.signs, joint_map.zeros, strict=True):
         joint, offset = spec.joint(_PREFIX + theirs), zero * unit
         actuators = [one for one in spec.actuators if one.target == joint.name and one.trntype in _JOINT]
-        joint.name = name
+        _rename(spec.excludes, ("bodyname1", "bodyname2"), joint.parent, name.removesuffix("_joint"))
+        _rename(spec.equalities, ("name1", "name2"), joint, name)
         joint.axis = sign * np.asarray(joint.axis)
         joint.range = sorted(sign * (np.asarray(joint.range) - offset))
         joint.ref, joint.springref = sign * (joint.ref - offset), sign * (joint.springref - offset)

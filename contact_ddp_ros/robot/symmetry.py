@@ -77,6 +77,14 @@ def leg_length(tree: RigidBodyTree) -> float:
     return abs(float(knee.translation[2])) + abs(float(foot.position[2]))
 
 
+def shank_inertia(tree: RigidBodyTree) -> float:
+    """Inertia of the lightest shank about its knee, that of the rotor included [kg m^2]."""
+    shanks = [joint for joint in tree.joints if joint.name.endswith(f"_{LEG_JOINTS[-1]}_joint")]
+    levers = [np.cross(joint.axis, joint.com) for joint in shanks]
+    pairs = zip(shanks, levers, strict=True)
+    return min(float(one.axis @ one.inertia @ one.axis + one.mass * arm @ arm + one.armature) for one, arm in pairs)
+
+
 def body_name(joint: str) -> str:
     """Name of the body that a joint moves, for people: `trunk`, `fr_hip`."""
     return joint.removesuffix("_joint").replace("base_roll", "trunk")

@@ -25,7 +25,7 @@ from contact_ddp_ros.plants.gazebo.config import BridgeConfig
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.model import Robot
-from contact_ddp_ros.robot.symmetry import leg_length
+from contact_ddp_ros.robot.symmetry import leg_length, shank_inertia
 
 SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
     "planner": (
@@ -52,7 +52,7 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Beginnings of the names of the parameters that follow the robot's size, by section."""
 
-_STRETCH = "gait.stretch"
+_STRETCH, _FIRST_GUESS = "gait.stretch", "first_guess."
 
 
 def for_robot(config: Config, robot: Robot) -> Config:
@@ -93,14 +93,25 @@ def factors(robot: Robot, section: str) -> dict[str, float]:
         if name.startswith(SIMILAR.get(section, ())):
             of_length, of_mass = exponents(spec.unit)
             found[name] = length**of_length * mass**of_mass
+            if name.startswith(_FIRST_GUESS):
+                found[name] *= lightness(robot)
     return found
+
+
+def lightness(robot: Robot) -> float:
+    """Inertia of the lightest shank about its knee over that of a similar Mini Cheetah, at most 1.
+
+    The gains of the first trajectory follow it: with a lighter shank they would be unstable in the planner's steps.
+    """
+    length, mass = scales(robot)
+    return min(1.0, shank_inertia(robot.tree) / (_tuned_for()[2] * length**2 * mass))
 
 
 def scales(robot: Robot) -> tuple[float, float]:
     """Length and mass of a robot over those of the Mini Cheetah; ones where it was read from a URDF alone."""
     if robot.profile is None:
         return 1.0, 1.0
-    length, mass = _tuned_for()
+    length, mass, _ = _tuned_for()
     return leg_length(robot.tree) / length, robot.mass / mass
 
 
@@ -155,7 +166,7 @@ def _postures(robot: Robot, section: str) -> dict[str, Any]:
 
 
 @cache
-def _tuned_for() -> tuple[float, float]:
-    """Leg length [m] and mass [kg] of the robot whose parameters the defaults are."""
+def _tuned_for() -> tuple[float, float, float]:
+    """Leg length [m], mass [kg] and shank's inertia [kg m^2] of the robot whose parameters the defaults are."""
     robot = load_robot(DEFAULT_ROBOT)
-    return leg_length(robot.tree), robot.mass
+    return leg_length(robot.tree), robot.mass, shank_inertia(robot.tree)

@@ -11,6 +11,7 @@ from contact_ddp_ros.base.errors import ModelError, ParameterError
 from contact_ddp_ros.base.mujoco_engine import mujoco
 from contact_ddp_ros.plants.mujoco import MujocoSimulator
 from contact_ddp_ros.plants.options import ContactOptions, PayloadOptions, SimOptions
+from contact_ddp_ros.plants.third_party_mjcf import Actuators
 from contact_ddp_ros.robot.joints import JOINT_NAMES
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.model import Robot, foot_positions
@@ -82,10 +83,10 @@ def odd(folder: Path) -> Path:
           <body pos="0 {side * 0.09} 0" euler="90 0 0">
             <joint name="{name}_b" axis="{second}" ref="{hip}" range="-100 100" pos="0 0 0.01"/>
             <geom type="capsule" size="0.02 0.08" pos="0 -0.1 0" euler="90 0 0" mass="1.4"/>
-            <body pos="0 -0.25 0" euler="-90 0 0">
+            <body name="{name}_shank" pos="0 -0.25 0" euler="-90 0 0">
               <joint name="{name}_c" axis="{third}" ref="{knee}" range="{low} {high}" damping="0.05"/>
               <geom type="box" size="0.01 0.012 0.1" pos="0 0 -0.1" mass="0.4"/>
-              <geom size="0.03" pos="0.004 0 -0.24" mass="0.05"/>
+              <geom name="{name}" size="0.03" pos="0.004 0 -0.24" mass="0.05"/>
               <body name="{name}_wheel" pos="0 0.05 -0.1">
                 <joint name="{name}_spin" axis="0 1 0" ref="15"/>
                 <geom type="box" size="0.004 0.02 0.03" mass="0.1" contype="0" conaffinity="0"/></body>
@@ -100,9 +101,11 @@ def odd(folder: Path) -> Path:
         <worldbody><geom type="plane" size="5 5 1"/><light pos="0 0 3"/>
         <body name="root" pos="1 2 3" euler="10 20 30"><freejoint/>
           <geom type="box" size="0.3 0.1 0.06" pos="0.1 0 0.05" mass="12"/>
-          <geom type="cylinder" size="0.05 0.02" pos="0.3 0 0.12" euler="0 90 0" mass="0.3"/>
+          <geom name="keel" type="cylinder" size="0.05 0.02" pos="0.3 0 0.12" euler="0 90 0" mass="0.3"/>
           <body pos="0.2 0 0.11"><joint name="arm" type="slide" axis="0 0 1" range="0.05 0.2"/>
             <geom type="cylinder" size="0.02 0.1" pos="0 0 0.1" mass="0.7"/></body>{legs}</body></worldbody>
+        <contact><exclude body1="root" body2="FL_shank"/><pair geom1="FL" geom2="keel"/></contact>
+        <equality><joint joint1="FL_b" joint2="FR_b" active="false"/></equality>
         <actuator>{servos}<position joint="arm" kp="100"/></actuator></mujoco>""",
         encoding="utf-8",
     )
@@ -185,7 +188,14 @@ def test_torques_go_through_the_files_own_actuators(tmp_path: Path) -> None:
     sim.reset()
     sim._step(wanted, None)
     np.testing.assert_allclose(sim.truth().applied_torques, wanted, atol=1e-9)
-    sim.reset()
+    accelerations = sim.data.qvel[6:] / sim.timestep
+    plain = MujocoSimulator(robot, GAINS, SimOptions())
+    plain.model.actuator_biasprm[:], plain.model.actuator_gainprm[:, 0] = 0.0, 1.0
+    plain.model.actuator_forcelimited[:], plain.model.actuator_ctrllimited[:] = 0, 0
+    plain._actuators = Actuators.of(plain.model)
+    plain._step(wanted, None)
+    np.testing.assert_allclose(accelerations, plain.data.qvel[6:] / sim.timestep, rtol=1e-9, err_msg="as by motors")
+    sim = MujocoSimulator(robot, GAINS, SimOptions())
     sim._step(np.full(N, 200.0), None)
     given = sim.truth().applied_torques.reshape(-1, 3)
     np.testing.assert_allclose(given[:, 0], 40.0, err_msg="a motor's control times its gear")

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS, LEG_JOINTS, LEG_NAMES
+from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX
 from contact_ddp_ros.robot.model import home_robot
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.shapes import Outline, outline_of
@@ -289,8 +290,8 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     velocity = tuple(joint.velocity_limit / np.sqrt(length) for joint in drives)
     written = {"effort": np.array(_of(found, "effortLimit")), "velocity": np.array(_of(found, "velocityLimit"))}
     extras = [joint_extras(found.path, found.root, name) for leg in found.legs.values() for name in leg.joints]
-    if not any(one.armature for one in extras):
-        result.append(Estimate("armature", armature, "the URDF has no rotor inertia (an armature of <dynamics>)"))
+    if not any(one.armature for one in extras) and found.path.suffix != MJCF_SUFFIX:  # its body has none
+        result.append(Estimate("armature", armature, "the file has no rotor inertia (an armature of <dynamics>)"))
     for key, guess in (("effort", effort), ("velocity", velocity)):
         columns = list(zip(LEG_JOINTS, written[key].T, guess, strict=True))
         reasons = {kind: _unfit(column, one) for kind, column, one in columns}
@@ -303,8 +304,8 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     wide = np.maximum(np.abs(lower), np.abs(upper)) > _MOST_ANGLE
     if wide.any() or not (lower < upper).all():
         reason = "limits of angle beyond one turn" if wide.any() else "lower limits that are not below the upper ones"
-        result.append(Estimate("lower", tuple(joint.lower for joint in drives), f"the URDF has {reason}"))
-        result.append(Estimate("upper", tuple(joint.upper for joint in drives), f"the URDF has {reason}"))
+        result.append(Estimate("lower", tuple(joint.lower for joint in drives), f"the file has {reason}"))
+        result.append(Estimate("upper", tuple(joint.upper for joint in drives), f"the file has {reason}"))
     return result
 
 
@@ -316,11 +317,11 @@ def foot_radii(found: FoundLegs) -> list[float | None]:
 def _unfit(written: Array, guess: float) -> str:
     """Why limits (4,) of the legs' joints cannot be taken; empty where they can."""
     if not (np.isfinite(written).all() and (written > 0.0).all()):
-        return "the URDF has none (zero)"
+        return "the file has none (zero)"
     if (written > _PLACEHOLDER * guess).any():
-        return f"the URDF's look like placeholders (up to {written.max():g})"
+        return f"the file's look like placeholders (up to {written.max():g})"
     if (written < guess / _PLACEHOLDER).any():
-        return f"the URDF's look like placeholders (down to {written.min():g})"
+        return f"the file's look like placeholders (down to {written.min():g})"
     return ""
 
 
