@@ -76,6 +76,9 @@ ACCELEROMETER_NAME: Final = "accelerometer"
 GROUND_BIT, ROBOT_BIT = 1, 2
 """Collision classes: the robot collides with the ground, not with itself."""
 
+_ANY_BIT = 2**31 - 1
+"""Collision class of a ground that all shapes that collide touch."""
+
 VISUAL_GROUP, COLLISION_GROUP = 2, 3
 """MuJoCo's groups of shapes: those of the second are not drawn."""
 
@@ -142,6 +145,8 @@ def _third_party_model(path: Path, robot: Robot, options: SimOptions) -> mujoco.
     except ModelError as error:
         raise ParameterError(f"{'simulator.mjcf: ' if options.mjcf else ''}{error}") from error
     _add_world(spec, options)
+    for geom in spec.worldbody.geoms:
+        geom.contype = geom.conaffinity = _ANY_BIT
     for geom in spec.geoms:
         geom.friction[0] = options.friction  # of a pair the larger counts
     _load_trunk(spec, robot, options)

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
+
 from contact_ddp_ros.base.choices import DEFAULT_ROBOT
 from contact_ddp_ros.base.config import Config, flatten, replace, scaled, specs
 from contact_ddp_ros.base.errors import ParameterError
@@ -51,6 +53,15 @@ SIMILAR: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Beginnings of the names of the parameters that follow the robot's size, by section."""
+
+_DAMPING = ("drive.kd", "drive.kd_damping", "stand.kd")
+"""Velocity gains of the drives, which the inertia of the lightest shank limits."""
+
+_MOST_DAMPING = 0.6
+"""Share of a joint's speed that a velocity gain may take in a step of the drives."""
+
+_DRIVES_STEP = 0.001
+"""Time between two evaluations of the drives' law [s]."""
 
 _STRETCH, _FIRST_GUESS = "gait.stretch", "first_guess."
 
@@ -88,13 +99,16 @@ def for_robot(config: Config, robot: Robot) -> Config:
 def factors(robot: Robot, section: str) -> dict[str, float]:
     """Scaling factors of the parameters of a section that follow the robot's size, by dotted name."""
     length, mass = scales(robot)
-    found = {}
+    found, defaults = {}, flatten(_KINDS[section]())
     for name, spec in specs(_KINDS[section]()).items():
         if name.startswith(SIMILAR.get(section, ())):
             of_length, of_mass = exponents(spec.unit)
             found[name] = length**of_length * mass**of_mass
             if name.startswith(_FIRST_GUESS):
                 found[name] *= lightness(robot)
+            if name in _DAMPING:
+                largest = _MOST_DAMPING * shank_inertia(robot.tree) / _DRIVES_STEP
+                found[name] = min(found[name], largest / float(np.max(defaults[name])))
     return found
 
 

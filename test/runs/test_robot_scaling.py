@@ -57,18 +57,21 @@ def test_every_unit_of_a_parameter_that_follows_the_size_is_known() -> None:
         exponents("Hz")
 
 
-def test_the_first_trajectorys_gains_follow_shanks_that_are_too_light_for_them(tmp_path: Path) -> None:
+def test_gains_follow_shanks_that_are_too_light_for_them(tmp_path: Path) -> None:
     """The inertia about the knee of a shank without a rotor: 0.2 kg, 8 cm from it, and its own."""
-    gains, rotor = {}, 0.002
+    gains, damping, rotor = {}, {}, 0.002
     for armature in (0.0, rotor, 1.0):
         file = quadruped.write(tmp_path, joints={"armature": [armature] * 3})
         planner, robot = scenario(RunOptions(robot=str(file))).planner, load_robot(file)
         gains[armature] = planner.first_guess.kp, planner.first_guess.kd
+        damping[armature] = scenario(RunOptions(robot=str(file))).controller.drive.kd_damping[0]
         length, mass = scales(robot)
     assert gains[1.0][0] == pytest.approx(PlannerConfig().first_guess.kp * length * mass)
     shank = 0.2 * 0.08**2 + 0.2 * 4e-3
     for one in (0, 1):
         assert gains[0.0][one] / gains[rotor][one] == pytest.approx(shank / (shank + rotor))
+    assert damping[0.0] == pytest.approx(0.6 * shank / 0.001), "a share of the speed in a step of 1 ms"
+    assert damping[1.0] == pytest.approx(ControllerConfig().drive.kd_damping[0] * length**1.5 * mass)
 
 
 @pytest.mark.parametrize("name", sorted(packaged_robots()))
