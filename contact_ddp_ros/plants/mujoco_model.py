@@ -34,7 +34,7 @@ from contact_ddp_ros.plants.terrain.shapes import HeightField
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.plants.third_party_mjcf import add_motor, add_robot
 from contact_ddp_ros.robot.joints import BASE_JOINTS, BASE_LINK, FOOT_NAMES, JOINT_NAMES
-from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX
+from contact_ddp_ros.robot.mjcf import is_mjcf
 from contact_ddp_ros.robot.model import Robot
 
 STIFF_TIME_STEPS: Final = 2.0
@@ -113,7 +113,7 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
         ParameterError: there is no such ground.
         SimulationError: MuJoCo refuses the model.
     """
-    mjcf = Path(options.mjcf) if options.mjcf else robot.urdf if robot.urdf.suffix == MJCF_SUFFIX else None
+    mjcf = Path(options.mjcf) if options.mjcf else robot.urdf if is_mjcf(robot.urdf) else None
     try:
         if mjcf is not None:
             return _third_party_model(mjcf, robot, options)

@@ -8,6 +8,7 @@ feet are in a URDF. The ground and whatever else is fixed to the world is left o
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from contact_ddp_ros.base.mujoco_engine import mujoco
 
 Array = NDArray[np.float64]
-
-MJCF_SUFFIX: Final = ".xml"
-"""Suffix of MuJoCo's files; a URDF has another."""
 
 _FREE, _BALL, _SLIDE, _HINGE = range(4)
 """MuJoCo's types of joints."""
@@ -41,6 +39,14 @@ _SIZES: Final[dict[int, tuple[str, Callable[[Array], tuple[float, ...]]]]] = {
 
 _ROUND = 0.02
 """Share by which the wide sides of a disc's bounding box may differ."""
+
+
+def is_mjcf(path: Path) -> bool:
+    """True if the root element of an XML file is that of MuJoCo's."""
+    try:
+        return next(ElementTree.iterparse(path, events=("start",)))[1].tag == "mujoco"
+    except (OSError, ElementTree.ParseError, StopIteration):
+        return False
 
 
 def read_spec(path: Path) -> "mujoco.MjSpec":

@@ -109,7 +109,7 @@ def description_of(path: Path, text: str) -> RobotDescription:
 
 def has_own_names(path: Path) -> bool:
     """True if the joints that move in a URDF have the names of this package. Raises ModelError where it has no text."""
-    if path.suffix != ".urdf":
+    if path.suffix == ".xacro":
         return False
     text = read_text(path)
     return all(f'name="{name}"' in text for name in JOINT_NAMES)

@@ -24,7 +24,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
-from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX, urdf_of_mjcf
+from contact_ddp_ros.robot.mjcf import is_mjcf, urdf_of_mjcf
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.rotation import matrix_to_rpy
 from contact_ddp_ros.robot.shapes import origin_of, text_of
@@ -56,7 +56,7 @@ def read_xml(path: Path, arguments: Mapping[str, str] = MappingProxyType({})) ->
     Raises:
         ModelError: it cannot be read, is not well-formed, or its xacro cannot be expanded; the text says why.
     """
-    if path.suffix == MJCF_SUFFIX:
+    if is_mjcf(path):
         return urdf_of_mjcf(path)
     try:
         return ElementTree.fromstring(_expanded(path, arguments) if path.suffix == ".xacro" else read_text(path))

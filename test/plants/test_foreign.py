@@ -49,7 +49,8 @@ def mjcf(folder: Path, sign: int = -1, world: str = "", legs: str = "") -> str:
     file = folder / "theirs.xml"
     file.write_text(
         f"""<mujoco><compiler angle="radian"/>
-        <default><geom friction="0.6" condim="1" conaffinity="0"/><joint damping="0.1" armature="0.008" frictionloss="0.1"/></default>
+        <default><geom friction="0.6" condim="1" conaffinity="0"/>
+        <joint damping="0.1" armature="0.008" frictionloss="0.1"/></default>
         <worldbody>{world}<body name="base" pos="0 0 0.4"><freejoint/>
         <inertial pos="0.01 0 0" mass="{TRUNK}" diaginertia="0.03 0.08 0.09"/>{legs}</body></worldbody>
         <actuator><motor name="FL_calf" joint="FL_calf_joint"/></actuator>

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.robot.joints import BASE_JOINTS, LEG_JOINTS, LEG_NAMES
-from contact_ddp_ros.robot.mjcf import MJCF_SUFFIX
+from contact_ddp_ros.robot.mjcf import is_mjcf
 from contact_ddp_ros.robot.model import home_robot
 from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.shapes import Outline, outline_of
@@ -290,7 +290,7 @@ def estimates(found: FoundLegs, scale: Scale) -> list[Estimate]:
     velocity = tuple(joint.velocity_limit / np.sqrt(length) for joint in drives)
     written = {"effort": np.array(_of(found, "effortLimit")), "velocity": np.array(_of(found, "velocityLimit"))}
     extras = [joint_extras(found.path, found.root, name) for leg in found.legs.values() for name in leg.joints]
-    if not any(one.armature for one in extras) and found.path.suffix != MJCF_SUFFIX:  # its body has none
+    if not any(one.armature for one in extras) and not is_mjcf(found.path):  # its body has none
         result.append(Estimate("armature", armature, "the file has no rotor inertia (an armature of <dynamics>)"))
     for key, guess in (("effort", effort), ("velocity", velocity)):
         columns = list(zip(LEG_JOINTS, written[key].T, guess, strict=True))
