@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import ModelError
 from contact_ddp_ros.base.mujoco_engine import mujoco
-from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_NAMES
+from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG_JOINTS, LEG_NAMES
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.mjcf import read_spec, sphere_links, trunk_of
 from contact_ddp_ros.robot.model import Robot
@@ -84,8 +84,8 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> mujoco.MjsBody
     feet = {link: compiled.geom(index).name for link, index in sphere_links(compiled).items()}
     for part in (*theirs.keys, *theirs.sensors, *trunk.joints):
         theirs.delete(part)
-    for joint, position in robot.profile.lock.items():
-        _lock(theirs, compiled, joint, position)
+    for joint in [one for one in theirs.joints if one.name not in robot.joint_map.names]:
+        _lock(theirs, compiled, joint, robot.profile.lock.get(joint.name))
     for one in theirs.actuators:
         one.ctrlrange, one.inheritrange = compiled.actuator(one.name).ctrlrange, 0.0
     spec.option.impratio = theirs.option.impratio
@@ -100,7 +100,10 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> mujoco.MjsBody
         if not any(one.name == name for one in spec.actuators):
             add_motor(spec, name, limit)
     for leg, name in zip(LEG_NAMES, FOOT_NAMES, strict=True):
-        foot = robot.profile.legs[leg].foot
+        foot, place = robot.profile.legs[leg].foot, robot.profile.legs[leg].place
+        if place is not None:
+            _add_foot(spec, leg, np.array(place), robot.foot_radius)
+            continue
         shapes = [spec.geom(_PREFIX + feet[foot])] if foot in feet else _colliding(spec.body(_PREFIX + foot))
         if not shapes:
             raise ModelError(f"{path}: {foot}, the foot of leg {leg}, has no shape that collides; needed: one")
@@ -108,11 +111,11 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> mujoco.MjsBody
     return body
 
 
-def _lock(spec: mujoco.MjSpec, compiled: mujoco.MjModel, name: str, position: float) -> None:
-    """Fix a joint at an angle [rad] or length [m], and take its actuators away."""
-    joint = spec.joint(name)
-    body, index = joint.parent, compiled.body(joint.parent.name).id
-    way = (position - compiled.qpos0[compiled.joint(name).qposadr[0]]) * compiled.joint(name).axis
+def _lock(spec: mujoco.MjSpec, compiled: mujoco.MjModel, joint: mujoco.MjsJoint, position: float | None) -> None:
+    """Fix a joint at an angle [rad] or length [m], without one where it is, and take its actuators away."""
+    name, body, index = joint.name, joint.parent, compiled.body(joint.parent.name).id
+    at = compiled.qpos0[compiled.joint(name).qposadr[0]]
+    way = (0.0 if position is None else position - at) * compiled.joint(name).axis
     rotation = quaternion_to_matrix(np.roll(compiled.body_quat[index], -1))
     if joint.type == mujoco.mjtJoint.mjJNT_SLIDE:
         _place(body, compiled.body_pos[index] + rotation @ way, rotation)
@@ -122,6 +125,21 @@ def _lock(spec: mujoco.MjSpec, compiled: mujoco.MjModel, name: str, position: fl
     for one in [one for one in spec.actuators if one.target == name and one.trntype in _JOINT]:
         spec.delete(one)
     spec.delete(joint)
+
+
+def _add_foot(spec: mujoco.MjSpec, leg: str, place: Array, radius: float) -> None:
+    """Give a shank that has no foot one at a place (3,) from its knee [m]; its other shapes touch nothing then."""
+    knee = spec.joint(f"{leg}_{LEG_JOINTS[-1]}_joint")
+    for shape in _colliding(knee.parent):
+        shape.contype = shape.conaffinity = 0
+    knee.parent.add_geom(
+        name=f"{leg}_foot",
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        size=[radius, 0.0, 0.0],
+        pos=np.asarray(knee.pos) + place,
+        mass=0.0,
+        condim=3,
+    )
 
 
 def _place(body: mujoco.MjsBody, position: Array, rotation: Array) -> None:

@@ -99,13 +99,16 @@ def odd(folder: Path) -> Path:
     file.write_text(
         f"""<mujoco model="odd"><option impratio="10"/>
         <default><joint armature="0.02"/></default>
-        <worldbody><geom type="plane" size="5 5 1"/><light pos="0 0 3"/>
+        <worldbody><geom name="floor" type="plane" size="5 5 1"/><light pos="0 0 3"/>
         <body name="root" pos="1 2 3" euler="10 20 30"><freejoint/>
           <geom type="box" size="0.3 0.1 0.06" pos="0.1 0 0.05" mass="12"/>
           <geom name="keel" type="cylinder" size="0.05 0.02" pos="0.3 0 0.12" euler="0 90 0" mass="0.3"/>
           <body pos="0.2 0 0.11"><joint name="arm" type="slide" axis="0 0 1" range="0.05 0.2"/>
-            <geom type="cylinder" size="0.02 0.1" pos="0 0 0.1" mass="0.7"/></body>{legs}</body></worldbody>
-        <contact><exclude body1="root" body2="FL_shank"/><pair geom1="FL" geom2="keel"/></contact>
+            <geom type="cylinder" size="0.02 0.1" pos="0 0 0.1" mass="0.7"/>
+            <body pos="0 0 0.2"><joint type="ball"/><geom size="0.04" mass="0.1"/></body></body>
+            {legs}</body></worldbody>
+        <contact><exclude body1="root" body2="FL_shank"/><pair geom1="FL" geom2="keel"/>
+        <pair geom1="FL" geom2="floor"/></contact>
         <equality><joint joint1="FL_b" joint2="FR_b" active="false"/></equality>
         <actuator>{servos}<position joint="arm" kp="100"/></actuator></mujoco>""",
         encoding="utf-8",
@@ -238,6 +241,20 @@ def test_everything_else_is_the_files(tmp_path: Path) -> None:
     sim.advance(1000)
     assert sim.truth().contact_forces[:, 2].sum() == pytest.approx(9.81 * total, abs=0.5)
     assert np.abs(sim.truth().foot_heights).max() < 2e-3, "of their soles"
+
+
+def test_a_leg_that_ends_in_a_box_stands_on_a_foot_at_its_end(tmp_path: Path) -> None:
+    file = Path(mjcf(tmp_path))
+    box = 'type="box" size="0.01 0.01 0.1" pos="0 0 -0.1" mass="0"'
+    file.write_text(file.read_text().replace('size="0.025" pos="0 0 -0.19" mass="0"', box))
+    robot = load_robot(file)
+    assert any("leg fl has no link for its foot" in note for note in robot.notes)
+    sim = MujocoSimulator(robot, GAINS, SimOptions())
+    sim.write(JointCommand(robot.standing, np.zeros(N), np.zeros(N)))
+    sim.advance(1000)
+    assert sim.truth().contact_forces[:, 2].sum() == pytest.approx(9.81 * robot.mass, abs=0.5)
+    seen = foot_positions(robot, sim.truth().state.joint_positions) + sim.truth().state.position
+    assert sim.data.geom_xpos[sim._feet] == pytest.approx(seen, abs=0.002), "of a level trunk"
 
 
 def test_loads_and_ground_are_ours(tmp_path: Path) -> None:
