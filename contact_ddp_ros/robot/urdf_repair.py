@@ -46,6 +46,9 @@ _FLAT = 1e-4
 _SHARE = 0.05
 """Mass of a body of a leg over the trunk's, where nothing else is known."""
 
+_WIDE = (0.9, 3.0)
+"""Radius of gyration of a leg's body over the length of a thigh that is a placeholder's; beyond it units are wrong."""
+
 _SMALLEST = 0.02
 """Half the length of the smallest body [m]."""
 
@@ -96,7 +99,8 @@ def repair_bodies(model: pin.Model, legs: Sequence[Sequence[int]]) -> list[str]:
     """Repair masses and inertias of pinocchio's model of a URDF in place; what was done, in words.
 
     A body of a leg without a mass gets the mean of the same body of the other legs, else a share of the trunk's. An
-    inertia of zero becomes that of a rod twice as long as the body's centre of mass is far from its joint.
+    inertia of zero, or of a body wider than a leg, becomes that of a rod twice as long as the body's centre of mass is
+    far from its joint.
     """
     notes, trunk = [], float(model.inertias[0].mass)
     for chain in legs:
@@ -121,6 +125,18 @@ def repair_bodies(model: pin.Model, legs: Sequence[Sequence[int]]) -> list[str]:
             moments = np.linalg.eigvalsh(body.inertia).round(9).tolist()
             notes.append(f"{what} has moments of inertia {moments} kg m^2, which no body has; the nearest are taken")
             model.inertias[joint] = pin.Inertia(float(body.mass), np.asarray(body.lever), possible)
+    for chain in legs:
+        thigh = float(np.linalg.norm(model.jointPlacements[chain[-1]].translation))
+        for joint in chain:
+            body = model.inertias[joint]
+            gyration = math.sqrt(max(float(np.linalg.eigvalsh(body.inertia)[-1]), 0.0) / max(float(body.mass), _FLAT))
+            if _WIDE[0] * thigh < gyration < _WIDE[1] * thigh:
+                notes.append(
+                    f"the body moved by {model.names[joint]} has a radius of gyration of {gyration:.3g} m, with thighs "
+                    f"of {thigh:.3g} m; it gets the inertia of a rod"
+                )
+                rod = _possible(np.zeros((3, 3)), float(body.mass), np.asarray(body.lever))
+                model.inertias[joint] = pin.Inertia(float(body.mass), np.asarray(body.lever), rod)
     return notes
 
 

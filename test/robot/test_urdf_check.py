@@ -157,6 +157,11 @@ MENDED = {
         "moved by Rf2 has no mass; it gets",
     ),
     "unlike legs": ('<mass value="0.9"/>', '<mass value="1.9"/>', "left and right differ, .*: mass of f._hip: 1 kg"),
+    "placeholder of an inertia": (
+        '<origin xyz="0.0 0.0 -0.08"/><inertia ixx="0.0006',
+        '<origin xyz="0.0 0.0 -0.08"/><inertia ixx="0.04',
+        "moved by Rf2 has a radius of gyration of 0.4.* m, .* rod",
+    ),
     "impossible inertia": ('ixx="0.03" iyy="0.08" izz="0.09"', 'ixx="0.03" iyy="0.03" izz="0.09"', "which no body has"),
 }
 """Text of the URDF, in its place, and what is said."""
