@@ -76,7 +76,7 @@ def bodies_of(robot: Robot, options: SimOptions, *, rotors: bool = True) -> Iter
         body = scale * joint.mass, joint.com, scale * joint.inertia + (rotor_disc(joint) if rotors else 0.0)
         shapes = tuple(shape for shape in outline.shapes if shape.carrier == name)
         if index == trunk:
-            body = loaded(*body, options.payload, _top(shapes))
+            body = loaded(*body, options.payload, trunk_top(robot))
         yield Body(name, joint, links.get(joint.parent, ""), *body, shapes)
 
 
@@ -85,9 +85,10 @@ def rotor_disc(joint: Joint) -> Array:
     return 0.5 * joint.armature * (np.eye(3) + np.outer(joint.axis, joint.axis))
 
 
-def _top(trunk: tuple[Shape, ...]) -> float:
+def trunk_top(robot: Robot) -> float:
     """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
-    boxes = [shape for shape in trunk if shape.kind == "box" and shape.link == BASE_LINK]
+    outline = outline_of(robot.urdf, ElementTree.fromstring(robot.description))
+    boxes = [shape for shape in outline.shapes if shape.kind == "box" and shape.link == BASE_LINK]
     return max((float(shape.translation[2] + 0.5 * shape.size[2]) for shape in boxes), default=LOW)
 
 

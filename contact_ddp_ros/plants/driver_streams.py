@@ -55,32 +55,6 @@ class Stream:
         return after[1]
 
 
-class ImuPlace:
-    """Specific force at the trunk's origin from that of an IMU elsewhere on the trunk.
-
-    The angular acceleration is the difference of two samples' rates, so that its errors cancel in the velocity.
-    """
-
-    def __init__(self) -> None:
-        """No sample has come."""
-        self._last: tuple[int, Array] | None = None
-
-    def at_trunk(self, stamp: int, rate: Array, force: Array, place: Array) -> Array:
-        """Angular velocity and specific force (6,) at the trunk's origin, in its axes [rad/s, m/s^2].
-
-        Args:
-            stamp: of the sample [ns].
-            rate, force: (3,) the IMU's angular velocity [rad/s] and specific force [m/s^2], in the trunk's axes.
-            place: (3,) of the IMU from the trunk's origin [m].
-        """
-        before, self._last = self._last, (stamp, rate)
-        acceleration = np.zeros(3)
-        if before is not None and 0 < stamp - before[0] < _SILENT:
-            acceleration = (rate - before[1]) / (1e-9 * (stamp - before[0]))
-        inertial = np.cross(acceleration, place) + np.cross(rate, np.cross(rate, place))
-        return np.concatenate([rate, force - inertial])
-
-
 @dataclass(frozen=True)
 class Joined:
     """A joined state.

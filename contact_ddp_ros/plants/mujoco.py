@@ -29,6 +29,10 @@ _BASE_POSITIONS, _BASE_VELOCITIES = 7, 6
 """Sizes of the free joint's part of qpos and qvel."""
 
 
+_ROUND = (mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_CYLINDER)
+"""Kinds of shapes whose first size is a radius."""
+
+
 @dataclass
 class _Pull:
     """A force (3,) in `odom` axes [N] at a point (3,) of a body, in the body's axes [m]."""
@@ -57,8 +61,8 @@ class MujocoSimulator(PhysicsSimulator):
         self._actuators = Actuators.of(self.model)
         self._trunk = self.model.body(BASE_LINK).id
         self._feet = np.array([self.model.geom(name).id for name in FOOT_NAMES])
-        meshes = self.model.geom_type[self._feet] == mujoco.mjtGeom.mjGEOM_MESH
-        self._foot_radii = np.where(meshes, robot.foot_radius, self.model.geom_size[self._feet, 0])
+        is_round = np.isin(self.model.geom_type[self._feet], _ROUND)
+        self._foot_radii = np.where(is_round, self.model.geom_size[self._feet, 0], robot.foot_radius)
         self._pull: _Pull | None = None
         self.reset()
 

@@ -28,8 +28,9 @@ import numpy as np
 
 from contact_ddp_ros.base.errors import ModelError, ParameterError, SimulationError
 from contact_ddp_ros.base.mujoco_engine import mujoco
+from contact_ddp_ros.plants.bodies import trunk_top
 from contact_ddp_ros.plants.options import ContactOptions, PayloadOptions, SimOptions
-from contact_ddp_ros.plants.sensing import LOW, PAYLOAD_SIZE, moment, place
+from contact_ddp_ros.plants.sensing import PAYLOAD_SIZE, moment, place
 from contact_ddp_ros.plants.terrain.shapes import HeightField
 from contact_ddp_ros.plants.terrain.words import parse_terrain
 from contact_ddp_ros.plants.third_party_mjcf import add_motor, add_robot
@@ -110,7 +111,7 @@ def build_model(robot: Robot, options: SimOptions) -> mujoco.MjModel:
     Joints and actuators have the names of JOINT_NAMES, foot spheres those of FOOT_NAMES; look them up by name.
 
     Raises:
-        ParameterError: there is no such ground.
+        ParameterError: there is no such ground, or an MJCF file's robot cannot be used.
         SimulationError: MuJoCo refuses the model.
     """
     mjcf = Path(options.mjcf) if options.mjcf else robot.urdf if is_mjcf(robot.urdf) else None
@@ -141,7 +142,7 @@ def _third_party_model(path: Path, robot: Robot, options: SimOptions) -> mujoco.
     spec = mujoco.MjSpec()
     _set_options(spec, options)
     try:
-        trunk = add_robot(spec, path, robot)
+        added = add_robot(spec, path, robot)
     except ModelError as error:
         raise ParameterError(f"{'simulator.mjcf: ' if options.mjcf else ''}{error}") from error
     _add_world(spec, options)
@@ -153,15 +154,10 @@ def _third_party_model(path: Path, robot: Robot, options: SimOptions) -> mujoco.
     if any(one.biasprm[2] for one in spec.actuators):
         # An implicit step would let a servo's damping act on the velocity at its end: as so much more inertia.
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    name = trunk.name
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Attach conflict")  # options and sizes of the file's own world
         model = spec.compile()
-    if options.trunk_mass_scale != 1.0:
-        body = model.body(name).id
-        model.body_mass[body] *= options.trunk_mass_scale
-        model.body_inertia[body] *= options.trunk_mass_scale
-        mujoco.mj_setConst(model, mujoco.MjData(model))
+    added.complete(model, options.trunk_mass_scale)
     return model
 
 
@@ -294,7 +290,7 @@ def _load_trunk(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
     trunk.inertia = np.asarray(trunk.inertia) * options.trunk_mass_scale
     trunk.fullinertia = np.asarray(trunk.fullinertia) * options.trunk_mass_scale
     if options.payload.mass > 0.0:
-        _load(trunk, options.payload)
+        _load(trunk, options.payload, trunk_top(robot))
     trunk.add_site(name=ACCELEROMETER_NAME)
     spec.add_sensor(
         name=ACCELEROMETER_NAME,
@@ -304,19 +300,13 @@ def _load_trunk(spec: mujoco.MjSpec, robot: Robot, options: SimOptions) -> None:
     )
 
 
-def _load(trunk: mujoco.MjsBody, payload: PayloadOptions) -> None:
+def _load(trunk: mujoco.MjsBody, payload: PayloadOptions, top: float) -> None:
     """A cube on the trunk's upper side."""
-    body = trunk.add_body(name="payload", pos=place(payload, _trunk_top(trunk)))
+    body = trunk.add_body(name="payload", pos=place(payload, top))
     body.explicitinertial, body.ipos = True, np.zeros(3)
     body.mass = payload.mass
     body.inertia = [moment(payload)] * 3
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[PAYLOAD_SIZE] * 3, rgba=PAYLOAD_TINT, contype=0, conaffinity=0)
-
-
-def _trunk_top(trunk: mujoco.MjsBody) -> float:
-    """Height of the trunk's upper side above its origin, as its boxes have it [m]."""
-    boxes = [geom for geom in trunk.geoms if geom.type == mujoco.mjtGeom.mjGEOM_BOX]
-    return max((float(geom.pos[2] + geom.size[2]) for geom in boxes), default=LOW)
 
 
 def _set_shapes(spec: mujoco.MjSpec, options: SimOptions) -> None:

@@ -28,6 +28,9 @@ from contact_ddp_ros.robot.tree import GRAVITY
 
 Array = NDArray[np.float64]
 
+_SHORTEST_STEP, _LONGEST_STEP = 0.0015, 0.05
+"""Times between two samples of which a difference tells the angular acceleration [s]."""
+
 
 def noisy(state: RobotState, noise: NoiseOptions, rng: np.random.Generator) -> RobotState:
     """The state with independent normal errors of the given standard deviations added; the stamp is exact."""
@@ -108,6 +111,30 @@ PAYLOAD_SIZE: Final = 0.035
 
 LOW: Final = 0.05
 """Height of the upper side of a trunk that has no boxes [m]."""
+
+
+class LeverArm:
+    """Acceleration of an inertial unit about the trunk's origin, from the rates of its samples."""
+
+    def __init__(self) -> None:
+        """No sample has come."""
+        self._last: tuple[float, Array] | None = None
+        self._turning = np.zeros(3)
+
+    def acceleration(self, stamp: float, rate: Array, place: Array) -> Array:
+        """(3,) acceleration that the unit feels and the origin does not, in the trunk's axes [m/s^2].
+
+        Args:
+            stamp: of the sample [s]. Samples closer than a millisecond share an angular acceleration.
+            rate: (3,) angular velocity in the trunk's axes [rad/s].
+            place: (3,) of the unit from the trunk's origin [m].
+        """
+        step = 0.0 if self._last is None else stamp - self._last[0]
+        if self._last is None or not 0.0 < step < _LONGEST_STEP:
+            self._last, self._turning = (stamp, rate), np.zeros(3)
+        elif step >= _SHORTEST_STEP:
+            self._last, self._turning = (stamp, rate), (rate - self._last[1]) / step
+        return np.cross(self._turning, place) + (rate @ place) * rate - (rate @ rate) * place
 
 
 def place(payload: PayloadOptions, top: float) -> Array:

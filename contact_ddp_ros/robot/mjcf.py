@@ -5,7 +5,9 @@ Limits of torque are those of the actuators. Spheres that collide become links o
 feet are in a URDF. The ground and whatever else is fixed to the world is left out.
 """
 
+import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
@@ -45,7 +47,10 @@ def is_mjcf(path: Path) -> bool:
     """True if the root element of an XML file is that of MuJoCo's."""
     try:
         return next(ElementTree.iterparse(path, events=("start",)))[1].tag == "mujoco"
-    except (OSError, ElementTree.ParseError, StopIteration):
+    except ElementTree.ParseError:  # of comments that MuJoCo reads, too
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return "<mujoco" in text and "<robot" not in text
+    except (OSError, StopIteration):
         return False
 
 
@@ -63,8 +68,10 @@ def read_spec(path: Path) -> "mujoco.MjSpec":
         raise ModelError(f"MuJoCo cannot read {path}: {' '.join(str(error).split())}") from error
     named = {"body": spec.bodies, "joint": spec.joints, "shape": spec.geoms, "actuator": spec.actuators}
     for kind, parts in named.items():
-        for index, part in enumerate(parts):
-            part.name = part.name or f"{kind}_{index}"
+        taken = {part.name for part in parts}
+        free = (name for name in (f"{kind}_{index}" for index in itertools.count()) if name not in taken)
+        for part in parts:
+            part.name = part.name or next(free)
     return spec
 
 
@@ -77,14 +84,42 @@ def trunk_of(spec: "mujoco.MjSpec", path: Path) -> Any:
     return free[0]
 
 
-def sphere_links(model: "mujoco.MjModel") -> dict[str, int]:
-    """Links for the spheres that collide: index of the shape by name of the link."""
-    bodies = {model.body(index).name for index in range(model.nbody)}
-    links = {}
-    for index in range(model.ngeom):
-        if model.geom_type[index] == _SPHERE and _collides(model, index):
-            name = model.geom(index).name
-            links[f"{name}_sphere" if name in bodies else name] = index
+@dataclass(frozen=True)
+class RoundEnd:
+    """Sphere that collides, or an end of a capsule, which may be a foot.
+
+    Attributes:
+        shape: index of MuJoCo's shape.
+        place: (3,) of the centre in its body [m].
+        radius: [m].
+    """
+
+    shape: int
+    place: Array
+    radius: float
+
+
+def round_ends(model: "mujoco.MjModel") -> dict[str, RoundEnd]:
+    """Spheres that collide by the names of their links, and ends of capsules on last bodies that have no sphere."""
+    taken = {model.body(index).name for index in range(model.nbody)}
+    links: dict[str, RoundEnd] = {}
+
+    def add(name: str, shape: int, place: Array) -> None:
+        while name in taken:
+            name += "_sphere"
+        taken.add(name)
+        links[name] = RoundEnd(shape, place.copy(), float(model.geom_size[shape, 0]))
+
+    colliding = [index for index in range(model.ngeom) if _collides(model, index)]
+    spheres = [index for index in colliding if model.geom_type[index] == _SPHERE]
+    for index in spheres:
+        add(model.geom(index).name, index, model.geom_pos[index])
+    inner = {*model.body_parentid.tolist(), *(model.geom_bodyid[index] for index in spheres)}
+    for index in colliding:
+        if model.geom_type[index] == _CAPSULE and model.geom_bodyid[index] not in inner:
+            half = _pose(model.geom_quat[index])[:, 2] * model.geom_size[index, 1]
+            for side, sign in (("below", -1.0), ("above", 1.0)):
+                add(f"{model.geom(index).name}_{side}", index, model.geom_pos[index] + sign * half)
     return links
 
 
@@ -109,7 +144,7 @@ class _Urdf:
     def __init__(self, model: "mujoco.MjModel", trunk: int) -> None:
         self._model = model
         self.robot = Element("robot", name=model.names[: model.names.index(b"\0")].decode() or "robot")
-        self._spheres = {index: name for name, index in sphere_links(model).items()}
+        self._ends = round_ends(model)
         shifts = {trunk: np.zeros(3)}  # origin of each body's link in the body's frame
         self._add_link(trunk, shifts[trunk])
         for body in range(trunk + 1, model.nbody):
@@ -168,8 +203,8 @@ class _Urdf:
         SubElement(
             element,
             "dynamics",
-            armature=repr(float(model.dof_armature[dof])),
-            damping=repr(float(np.ravel(model.dof_damping[dof])[0])),
+            armature=repr(float(model.dof_armature[dof]) + _added(model, joint, "armature")),
+            damping=repr(float(model.dof_damping[dof]) + _added(model, joint, "damping")),
             friction=repr(float(model.dof_frictionloss[dof])),
         )
 
@@ -193,13 +228,16 @@ class _Urdf:
             inertia = rotation @ np.diag(model.body_inertia[body]) @ rotation.T
             entries = {f"i{a}{b}": inertia[i, j] for i, a in enumerate("xyz") for j, b in enumerate("xyz") if i <= j}
             SubElement(inertial, "inertia", {key: repr(float(value)) for key, value in entries.items()})
+        ends = {one.shape for one in self._ends.values()}
         for index in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
-            place = model.geom_pos[index] - shift
-            if index not in self._spheres:
-                self._add_shape(link, index, place)
-                continue
-            self._fix(f"{self._spheres[index]}_fixed", name, self._spheres[index], place, np.eye(3))
-            self._add_shape(SubElement(self.robot, "link", name=self._spheres[index]), index, np.zeros(3))
+            if index not in ends or model.geom_type[index] == _CAPSULE:
+                self._add_shape(link, index, model.geom_pos[index] - shift)
+        for end, one in self._ends.items():
+            if model.geom_bodyid[one.shape] == body:
+                self._fix(f"{end}_fixed", name, end, one.place - shift, np.eye(3))
+                colour = text_of(model.geom_rgba[one.shape])
+                own = SubElement(self.robot, "link", name=end)
+                add_shape(own, "collision", "sphere", (one.radius,), np.eye(3), np.zeros(3), colour)
 
     def _add_shape(self, link: Element, index: int, place: Array) -> None:
         """A shape of a body; meshes that collide by their bounding boxes, or as the discs that fill these."""
@@ -221,27 +259,37 @@ class _Urdf:
 
 
 def _collides(model: "mujoco.MjModel", index: int) -> bool:
-    return bool(model.geom_contype[index] or model.geom_conaffinity[index])
+    paired = index in model.pair_geom1 or index in model.pair_geom2
+    return bool(model.geom_contype[index] or model.geom_conaffinity[index] or paired)
 
 
 def _effort(model: "mujoco.MjModel", joint: int) -> float:
     """Largest torque or force that actuators give a joint, as limits have it; 0 where there is no limit."""
-    transmissions = (0, 1)  # to a joint, in its own frame or in its parent's
     limits = []
-    for index in range(model.nu):
-        if model.actuator_trntype[index] not in transmissions or model.actuator_trnid[index, 0] != joint:
-            continue
-        most = np.inf
+    for index in _actuators(model, joint):
+        most, control = np.inf, int(model.actuator_ctrladr[index])
         if model.actuator_forcelimited[index]:
             most = float(np.abs(model.actuator_forcerange[index]).max())
-        if model.actuator_ctrllimited[index] and not model.actuator_biastype[index]:
-            reach = float(np.abs(model.actuator_ctrlrange[index] * model.actuator_gainprm[index, 0]).max())
+        if control >= 0 and model.actuator_ctrllimited[control] and not model.actuator_biastype[index]:
+            reach = float(np.abs(model.actuator_ctrlrange[control] * model.actuator_gainprm[index, 0]).max())
             most = min(most, reach)
         limits.append(most * abs(float(model.actuator_gear[index, 0])))
     found = sum(limits) if limits else np.inf
     if model.jnt_actfrclimited[joint]:
         found = min(found, float(np.abs(model.jnt_actfrcrange[joint]).max()))
     return found if np.isfinite(found) else 0.0
+
+
+def _actuators(model: "mujoco.MjModel", joint: int) -> list[int]:
+    """Actuators of a joint; MuJoCo counts controls, of which some have several."""
+    to_joint = np.isin(model.actuator_trntype, (0, 1)) & (model.actuator_trnid[:, 0] == joint)
+    return [int(index) for index in np.flatnonzero(to_joint)]
+
+
+def _added(model: "mujoco.MjModel", joint: int, of: str) -> float:
+    """Armature [kg m^2] or damping [N m s/rad] that actuators add to a joint's."""
+    values, gears = getattr(model, f"actuator_{of}"), model.actuator_gear[:, 0]
+    return sum(float(values[index] * gears[index] ** 2) for index in _actuators(model, joint))
 
 
 def _pose(quaternion: Array) -> Array:

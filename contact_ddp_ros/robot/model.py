@@ -196,8 +196,8 @@ def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, fl
         wanted = profile.standing_height - foot.radius + float(abad.translation[2] + hip.translation[2])
     if not abs(thigh - shank) < wanted < thigh + shank:
         raise ModelError(
-            f"{profile.path}: standing_height puts the feet {wanted:.3f} m below the hips, which legs of "
-            f"{thigh:.3f} and {shank:.3f} m do not reach; give one that they do"
+            f"{profile.path}: standing puts the feet {wanted:.3f} m below the hips, which legs of {thigh:.3f} and "
+            f"{shank:.3f} m do not reach; give a standing_height that they do, and places of feet in m"
         )
     angles = _angles(wanted, thigh, shank)
     if profile.standing_height is None:  # the nearest height that the limits allow
@@ -212,7 +212,7 @@ def _standing_leg(tree: RigidBodyTree, profile: RobotProfile) -> tuple[float, fl
         if not joint.lower <= angle <= joint.upper:
             raise ModelError(
                 f"{profile.path}: standing, {joint.name} is at {angle:.2f} rad; its limits are {joint.lower:.2f} and "
-                f"{joint.upper:.2f}: give another standing_height, or joints.lower and joints.upper"
+                f"{joint.upper:.2f}: give another standing_height or knees, or joints.lower and joints.upper"
             )
     return angles
 

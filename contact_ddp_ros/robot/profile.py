@@ -147,6 +147,8 @@ def _profile(path: Path, content: Any) -> RobotProfile:
             raise ParameterError(f"{key} is {given[key]!r}; allowed: a name")
     if not given.get("urdf"):
         raise ParameterError("urdf is missing; needed: the path of the robot description")
+    lock, legs = _lock(given.get("lock", [])), _legs(given.get("legs", {}))
+    _check_lock(lock, legs)
     sections = _mapping("parameters", given.get("parameters", {}), PARAMETER_SECTIONS)
     for section, values in sections.items():
         if not isinstance(values, dict):
@@ -158,9 +160,9 @@ def _profile(path: Path, content: Any) -> RobotProfile:
         name=path.stem,
         path=path,
         urdf=_urdf(path, given.get("package"), given["urdf"]),
-        legs=_legs(given.get("legs", {})),
+        legs=legs,
         xacro=_xacro(given),
-        lock=_lock(given.get("lock", [])),
+        lock=lock,
         knees=_knees(given),
         joints={key: _triple(key, value) for key, value in _joints(given).items()},
         foot_radius=_positive(given, "foot_radius", 1.0),
@@ -185,6 +187,15 @@ def _lock(given: Any) -> dict[str, float]:
     if not (isinstance(given, dict) and all(isinstance(name, str) and _is_number(given[name]) for name in given)):
         raise ParameterError(f"lock is {given!r}; allowed: a list of joints' names, or a mapping of them to angles")
     return {name: float(angle) for name, angle in given.items()}
+
+
+def _check_lock(lock: Mapping[str, float], legs: Mapping[str, Leg]) -> None:
+    """Check that locked joints are of no leg, and that the file names the legs."""
+    of_legs = sorted(set(lock) & {joint for leg in legs.values() for joint in leg.joints})
+    if of_legs:
+        raise ParameterError(f"lock has {', '.join(of_legs)}, of legs; allowed: joints of no leg")
+    if lock and not legs:
+        raise ParameterError("lock needs legs; without legs the URDF has no other joint that moves")
 
 
 def _knees(given: Mapping[str, Any]) -> dict[str, str]:

@@ -40,6 +40,12 @@ _AMENT = "AMENT_PREFIX_PATH"
 
 _FREE = ("floating", "planar")
 
+_ROUNDED = 1e-3
+"""Positions of locked joints are written with four digits [rad, m]."""
+
+_ONE_WAY = ("revolute", "continuous", "prismatic")
+"""Types of joints with one position."""
+
 _FLAT = 1e-4
 """Least second moment of mass of a body that is repaired, over its largest: flat, but not without thickness."""
 
@@ -84,7 +90,7 @@ def repair(path: Path, root: Element, locked: Mapping[str, float] = MappingProxy
         if kind in _FREE:
             notes.append(f"joint {name} is {kind}; it is left out, as the trunk moves freely")
         elif name in locked:
-            _hold(joint, locked[name])
+            _hold(path, joint, locked[name])
             notes.append(f"joint {name} is locked at {f'{locked[name]:.4g}' if locked[name] else 'zero'}")
         elif kind == "continuous" or (kind == "revolute" and joint.find("limit") is None):
             _limit(joint)
@@ -164,15 +170,28 @@ def _unit_axis(path: Path, joint: Element) -> list[str]:
     return [f"joint {name} has an axis of length {length:.4g}; its direction is taken"]
 
 
-def _hold(joint: Element, position: float) -> None:
+def _hold(path: Path, joint: Element, position: float) -> None:
     """Move the origin of a joint to where its link is at this angle [rad] or length [m]."""
-    axis = joint.find("axis")
-    words = "1 0 0" if axis is None else axis.get("xyz", "")
-    direction = np.array([float(word) for word in words.split()])
-    if position == 0.0 or len(direction) != 3 or not np.any(direction):
+    if position == 0.0:
         return
+    name, kind, axis, limit = joint.get("name"), joint.get("type"), joint.find("axis"), joint.find("limit")
+    if kind not in _ONE_WAY:
+        raise ModelError(f"{path}: lock has {position:g} for joint {name}, which is {kind}; allowed: 0")
+    written = {} if limit is None else limit.attrib
+    low, high = (number(path, f"{key} of joint {name}", written.get(key, "0")) for key in ("lower", "upper"))
+    if kind != "continuous" and low < high and not low - _ROUNDED <= position <= high + _ROUNDED:
+        raise ModelError(
+            f"{path}: lock has {position:g} for joint {name}; allowed: {low:g} to {high:g}, angles in rad, lengths in m"
+        )
+    words = "1 0 0" if axis is None else axis.get("xyz", "")
+    direction = np.array([number(path, f"the axis of {name}", word) for word in words.split()])
+    if len(direction) != 3 or not np.any(direction):
+        raise ModelError(f"{path}: joint {name} has the axis {words!r}; needed: three numbers, not all of them zero")
     way = position * direction / np.linalg.norm(direction)
-    rotation, place = origin_of(joint)
+    try:
+        rotation, place = origin_of(joint)
+    except ValueError as error:
+        raise ModelError(f"{path}: the origin of joint {name} has a word instead of a number: {error}") from error
     if joint.get("type") == "prismatic":
         place = place + rotation @ way
     else:

@@ -23,8 +23,9 @@ from sensor_msgs.msg import Imu, JointState
 
 from contact_ddp_ros.base.errors import MessageError, ParameterError
 from contact_ddp_ros.base.process import HelperProcess
-from contact_ddp_ros.plants.driver_streams import ImuPlace, Joined, JoinedStreams
+from contact_ddp_ros.plants.driver_streams import Joined, JoinedStreams
 from contact_ddp_ros.plants.gazebo.efforts import Drives
+from contact_ddp_ros.plants.sensing import LeverArm
 from contact_ddp_ros.robot.joints import JOINT_NAMES, LEG_NAMES, N_JOINTS
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.rotation import matrix_to_rpy, quaternion_to_matrix, rpy_to_quaternion
@@ -87,7 +88,7 @@ class DriverNode:
         )
         others = [topic for topic in (own.imu_topic, own.odom_topic) if topic]
         self._streams = JoinedStreams(names, len(others), time_ns(1.0 / own.rate))
-        self._imu_place = ImuPlace()
+        self._lever = LeverArm()
         self._writer, self._reader = StateWriter(), CommandReader()
         self._state: _Motion | None = None
         self._heard = 0.0
@@ -164,7 +165,8 @@ class DriverNode:
         rotation, origin = self._root
         turned, place = rotation @ mount, origin + rotation @ (own.imu_x, own.imu_y, own.imu_z)
         rate, force, stamp = turned @ sample.angular_velocity, turned @ sample.specific_force, self._stamp(message)
-        self._tell(self._streams.other(index, stamp, self._imu_place.at_trunk(stamp, rate, force, place)))
+        force = force - self._lever.acceleration(stamp / NANOSECONDS, rate, place)
+        self._tell(self._streams.other(index, stamp, np.concatenate([rate, force])))
 
     def _on_odometry(self, index: int, message: Odometry) -> None:
         place, turn, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist

@@ -103,9 +103,10 @@ def odd(folder: Path) -> Path:
         <body name="root" pos="1 2 3" euler="10 20 30"><freejoint/>
           <geom type="box" size="0.3 0.1 0.06" pos="0.1 0 0.05" mass="12"/>
           <geom name="keel" type="cylinder" size="0.05 0.02" pos="0.3 0 0.12" euler="0 90 0" mass="0.3"/>
-          <body pos="0.2 0 0.11"><joint name="arm" type="slide" axis="0 0 1" range="0.05 0.2"/>
+          <frame euler="5 15 25"><body pos="0.2 0 0.11"><joint name="arm" type="slide" axis="0 0 1" range="0.05 0.2"/>
+            <joint name="turn" axis="1 0 0" ref="20" range="30 60" pos="0 0.1 0"/>
             <geom type="cylinder" size="0.02 0.1" pos="0 0 0.1" mass="0.7"/>
-            <body pos="0 0 0.2"><joint type="ball"/><geom size="0.04" mass="0.1"/></body></body>
+            <body pos="0 0 0.2"><joint type="ball"/><geom size="0.04" mass="0.1"/></body></body></frame>
             {legs}</body></worldbody>
         <contact><exclude body1="root" body2="FL_shank"/><pair geom1="FL" geom2="keel"/>
         <pair geom1="FL" geom2="floor"/></contact>
@@ -139,7 +140,7 @@ def test_an_odd_file_is_the_robot_that_mujoco_makes_of_it(tmp_path: Path) -> Non
     robot = load_robot(file)
     names = robot.joint_map
     assert names is not None and robot.profile is not None
-    assert robot.profile.lock["arm"] == 0.05 and len(robot.profile.lock) == 5
+    assert robot.profile.lock["arm"] == 0.05 and len(robot.profile.lock) == 6
     assert robot.effort_limits[:3] == pytest.approx([40.0, 60.0, robot.effort_limits[5]])
     model = mujoco.MjModel.from_xml_path(str(file))
     ours = pin.buildModelFromXML(robot.description, pin.JointModelFreeFlyer())
@@ -177,6 +178,11 @@ def test_an_odd_file_is_the_robot_that_mujoco_makes_of_it(tmp_path: Path) -> Non
             full[6:, 6:][np.ix_(sim._v_index - 6, sim._v_index - 6)], signs * mass[np.ix_(there, there)], atol=1e-10
         )
     assert sim.model.nv == 18 and sim.model.nu == N, "wheels and arm are held"
+    trunk, planned = sim.model.body("base_link").id, robot.tree.joints[5]
+    parts = np.flatnonzero(sim.model.body_weldid == trunk)
+    sim.reset()
+    centre = np.average(sim.data.xipos[parts], axis=0, weights=sim.model.body_mass[parts])
+    np.testing.assert_allclose(centre - sim.data.xpos[trunk], planned.com, atol=1e-10)
     assert sim.model.body_mass.sum() == pytest.approx(model.body_mass.sum()) == robot.mass
     for name, theirs, sign, zero in zip(JOINT_NAMES, names.names, names.signs, names.zeros, strict=True):
         limits = sorted(sign * (model.joint(theirs).range - zero))
@@ -243,12 +249,20 @@ def test_everything_else_is_the_files(tmp_path: Path) -> None:
     assert np.abs(sim.truth().foot_heights).max() < 2e-3, "of their soles"
 
 
-def test_a_leg_that_ends_in_a_box_stands_on_a_foot_at_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        ('type="box" size="0.01 0.01 0.1" pos="0 0 -0.1" mass="0"', True),
+        ('type="capsule" size="0.02 0.09" pos="0 0 -0.1" mass="0"', False),
+    ],
+    ids=["box", "capsule"],
+)
+def test_a_leg_that_ends_in_no_sphere_stands_on_a_foot_at_its_end(shape: str, told: bool, tmp_path: Path) -> None:
     file = Path(mjcf(tmp_path))
-    box = 'type="box" size="0.01 0.01 0.1" pos="0 0 -0.1" mass="0"'
-    file.write_text(file.read_text().replace('size="0.025" pos="0 0 -0.19" mass="0"', box))
+    file.write_text(file.read_text().replace('size="0.025" pos="0 0 -0.19" mass="0"', shape))
     robot = load_robot(file)
-    assert any("leg fl has no link for its foot" in note for note in robot.notes)
+    assert any("leg fl has no link for its foot" in note for note in robot.notes) == told
+    assert robot.tree.contacts[0].position[2] - robot.foot_radius == pytest.approx(-0.2 - 0.01 * (not told), abs=0.002)
     sim = MujocoSimulator(robot, GAINS, SimOptions())
     sim.write(JointCommand(robot.standing, np.zeros(N), np.zeros(N)))
     sim.advance(1000)

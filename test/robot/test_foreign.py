@@ -203,6 +203,8 @@ SPOILT_FILES = {
     "the run's": ({"parameters": {"simulator": {"friction": 0.5}}}, "has friction, which every run chooses"),
     "joints without legs": ({"legs": None, "joints": {}, "foot_radius": 0.02}, "need legs"),
     "list": ({"parameters": [1]}, "parameters holds list"),
+    "lock of a leg": ({"lock": ["Rf1"]}, "lock has Rf1, of legs; allowed: joints of no leg"),
+    "lock without legs": ({"lock": ["arm"], "legs": None}, "lock needs legs"),
     "lock": ({"lock": {"arm": "up"}}, "lock is .*up.*; allowed: a list of joints' names, or a mapping"),
     "knees": ({"knees": {"fr": "up"}}, "knees.fr is 'up'; allowed: backward or forward"),
     "place of a foot": ({"legs": quadruped.content()["legs"] | {"fl": ["a", "b", "c", [1, 2]]}}, "place .x, y, z."),

@@ -308,6 +308,9 @@ def test_a_joint_that_cannot_be_at_zero_is_locked_at_its_limit(tmp_path: Path) -
     file = tmp_path / "mine.yaml"
     text = result.starting_file(tmp_path)
     lever = {}
+    file.write_text(text.replace("shoulder: 0.5", "shoulder: 90"), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"lock has 90 for joint shoulder; allowed: 0.5 to 2, angles in rad"):
+        load_robot(file)
     for angle in (0.5, 1.5):
         file.write_text(text.replace("shoulder: 0.5", f"shoulder: {angle}"), encoding="utf-8")
         trunk = load_robot(file).tree.joints[5]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contact_ddp_ros.base.errors import LinkError
+from contact_ddp_ros.plants.sensing import LeverArm
 from contact_ddp_ros.plants.unitree.messages import (
     LOW_CMD,
     LOW_STATE,
@@ -29,9 +30,6 @@ Array = NDArray[np.float64]
 
 _HEAD, _LOW_LEVEL, _SERVO = (0xFE, 0xEF), 0xFF, 1
 """First bytes of a command, its level, and the mode of a motor that follows it."""
-
-_LONGEST_STEP = 0.05
-"""Time between two samples beyond which the trunk's angular acceleration is not known [s]."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +76,8 @@ class UnitreeConventions:
         self._names, self._signs, self._zeros = joints.names, joints.signs, joints.zeros
         self._rotation, origin = joints.root
         self._place = origin + self._rotation @ np.array(imu_place)
-        x, y, z = self._place.tolist()
-        self._cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         """Matrix M of the place r with a x r = a M."""
-        self._gyro: tuple[float, Array] | None = None
+        self._lever = LeverArm()
         self._has_checksum = False
 
     def measurement(self, data: bytes, stamp: float) -> Measurement:
@@ -111,7 +107,7 @@ class UnitreeConventions:
             raise LinkError(f"the IMU's quaternion has the norm {np.linalg.norm(quaternion):.3f}; allowed: 1 ± 0.01")
         turned = matrix_to_quaternion(np.ascontiguousarray(quaternion_to_matrix(quaternion) @ self._rotation.T))
         zeros, hottest = np.zeros(3), int(np.argmax(motors["temperature"]))
-        force = force - self._felt(stamp, rate)
+        force = force - self._lever.acceleration(stamp, rate, self._place)
         return Measurement(
             RobotState(stamp, zeros, turned, zeros, rate, q - self._signs * self._zeros, v),
             torque,
@@ -138,7 +134,7 @@ class UnitreeConventions:
         turned = quaternion_to_matrix(state.orientation) @ self._rotation
         unit["quaternion"] = np.roll(matrix_to_quaternion(np.ascontiguousarray(turned)), 1)
         unit["gyroscope"] = self._rotation.T @ imu.angular_velocity
-        felt = self._felt(imu.time, imu.angular_velocity)
+        felt = self._lever.acceleration(imu.time, imu.angular_velocity, self._place)
         unit["accelerometer"] = self._rotation.T @ (imu.specific_force + felt)
         record["tick"] = round(1e3 * state.time) % 2**32
         record["wireless_remote"][: len(remote)] = np.frombuffer(remote, np.uint8)
@@ -183,12 +179,3 @@ class UnitreeConventions:
         command = JointCommand(positions, self._signs * v, self._signs * torque)
         high, low = (int(part) for part in record["sn"])
         return command, DriveGains(kp=kp, kd=kd, kd_damping=kd), high * 2**32 + low
-
-    def _felt(self, stamp: float, rate: Array) -> Array:
-        """(3,) acceleration of the inertial unit about the trunk's origin, from the rates of two samples [m/s^2]."""
-        before, self._gyro = self._gyro, (stamp, rate)
-        turning = np.zeros(3)
-        if before is not None and 0.0 < stamp - before[0] < _LONGEST_STEP:
-            turning = (rate - before[1]) / (stamp - before[0])
-        place = self._place
-        return turning @ self._cross + (rate @ place) * rate - (rate @ rate) * place  # a x r + w x (w x r)

@@ -58,7 +58,7 @@ def text_of(found: FoundLegs, additions: Additions, *, folder: Path, with_legs: 
         lines.append("legs:                             # abduction, hip and knee joint, then the foot's link")
         for name in LEG_NAMES:
             leg = found.legs[name]
-            foot = _quoted(leg.foot) if leg.place is None else f"{list(leg.place)}"
+            foot = _quoted(leg.foot) if leg.place is None else f"[{', '.join(map(_number, leg.place))}]"
             lines.append(f"  {name}: [{', '.join(map(_quoted, leg.joints))}, {foot}]")
     if found.xacro:
         lines.append("xacro: {" + ", ".join(f"{name}: '{value}'" for name, value in found.xacro.items()) + "}")
