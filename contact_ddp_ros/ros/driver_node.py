@@ -162,8 +162,7 @@ class DriverNode:
             return
         own = self._parameters.config.driver
         mount = quaternion_to_matrix(rpy_to_quaternion(own.imu_roll, own.imu_pitch, own.imu_yaw))
-        rotation, origin = self._root
-        turned, place = rotation @ mount, origin + rotation @ (own.imu_x, own.imu_y, own.imu_z)
+        turned, place = self._root[0] @ mount, np.array([own.imu_x, own.imu_y, own.imu_z])
         rate, force, stamp = turned @ sample.angular_velocity, turned @ sample.specific_force, self._stamp(message)
         force = force - self._lever.acceleration(stamp / NANOSECONDS, rate, place)
         self._tell(self._streams.other(index, stamp, np.concatenate([rate, force])))

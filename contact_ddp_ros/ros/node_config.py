@@ -273,9 +273,9 @@ class DriverOptions:
     offsets: str = parameter(
         "", description="its angle where the URDF's is zero [rad], for each of them; empty: 0", structural=True
     )
-    imu_x: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="place of the IMU in the root link, x")
-    imu_y: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="place of the IMU in the root link, y")
-    imu_z: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="place of the IMU in the root link, z")
+    imu_x: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="IMU ahead of the hips' middle")
+    imu_y: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="IMU left of the hips' middle")
+    imu_z: float = parameter(0.0, low=-2.0, high=2.0, unit="m", description="IMU above the hips' middle")
     imu_roll: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="roll of the IMU in the root link")
     imu_pitch: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="pitch of the IMU in the root link")
     imu_yaw: float = parameter(0.0, low=-3.2, high=3.2, unit="rad", description="yaw of the IMU in the root link")
