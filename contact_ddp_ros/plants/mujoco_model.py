@@ -3,7 +3,8 @@ r"""The MuJoCo model of the robot in its world, derived from the URDF and the :c
 MuJoCo's own URDF reader brings bodies, inertias and shapes; from the robot come what it leaves out or would guess:
 free base, armature, damping, dry friction, drives with their torque limits. Nothing about the robot is typed here.
 
-Contacts are those of :mod:`contact_ddp_ros.plants.mujoco_model`. Only ground and robot collide.
+Only ground and robot collide. A robot from an MJCF file is that of
+:mod:`contact_ddp_ros.plants.third_party_mjcf`, with its own contacts, also with itself.
 
 Contact model of robot and ground in MuJoCo: stiff, relaxed, or spring and damper.
 
