@@ -38,7 +38,7 @@ from contact_ddp_ros.ros.runtime import publisher, subscribe
 
 @dataclass
 class Habits:
-    """Habits of a driver: its period [s], topics and joints of its messages, lag of stamps [s], form of commands."""
+    """Habits of a driver: period [s], topics and joints of its messages, lag of stamps [s], form of commands, gait."""
 
     period: float = 0.002
     halves: bool = False
@@ -46,6 +46,7 @@ class Habits:
     lag: float = 0.0
     velocities: bool = True
     command: str = "effort"
+    gait: str = "trot"
     names: list[str] = field(default_factory=list)
     signs: np.ndarray = field(default_factory=lambda: np.ones(12))
 
@@ -172,12 +173,12 @@ DRIVERS = {
         names=[f"leg{leg}_motor{motor}" for leg in range(4) for motor in range(3)],
         signs=np.array([1.0, -1.0, 1.0] * 4),
     ),
-    "impedances of the joints, 100 states per second": Habits(command="hybrid", period=0.01),
+    "impedances of the joints, 100 states per second": Habits(command="hybrid", period=0.01, gait="bound"),
 }
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_a_robot_with_its_own_driver_stands_and_trots(
+def test_a_robot_with_its_own_driver_stands_and_moves(
     name: str,
     processes: NodeProcesses,
     make_node: NodeMaker,
@@ -202,7 +203,7 @@ def test_a_robot_with_its_own_driver_stands_and_trots(
     }
     processes.start("driver", {**own, **driver})
     processes.start("controller", own)
-    processes.start("planner", {**own, "gait.name": "trot", "node.cmd_vel_timeout": 10.0})
+    processes.start("planner", {**own, "gait.name": habits.gait, "node.cmd_vel_timeout": 10.0})
     deadline = clock.monotonic() + BUILDING
     while not stranger.answers:
         assert clock.monotonic() < deadline
