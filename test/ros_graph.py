@@ -167,7 +167,7 @@ class PlayedRobot:
     stand: JointCommand
 
     parameters: Mapping[str, object]
-    """Of that node."""
+    """Parameters of that node."""
 
     def __init__(self, make_node: NodeMaker, executor: SingleThreadedExecutor) -> None:
         self.node, self.executor = make_node("controller_side"), executor

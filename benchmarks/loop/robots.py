@@ -157,7 +157,7 @@ COLUMNS: dict[str, Callable[[Group], Any]] = {
     "first failure": lambda group: group.first_fall[:100],
 }
 
-BENCHMARK = Study(runs, run, Rows("Quadrupeds of others, from their URDFs", COLUMNS, holds)).benchmark(
+BENCHMARK = Study(runs, run, Rows("Quadrupeds of others", COLUMNS, holds)).benchmark(
     "robots",
     __doc__,
     "the first robot",

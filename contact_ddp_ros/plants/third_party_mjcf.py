@@ -109,7 +109,6 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> AddedRobot:
         raise ModelError(f"{path} is no MJCF file of a quadruped")
     theirs = read_spec(path)
     trunk, compiled = trunk_of(theirs, path), theirs.compile()
-    ends = round_ends(compiled)
     for part in (*theirs.keys, *theirs.sensors, *theirs.tuples, *theirs.tendons, *theirs.cameras, *theirs.lights):
         theirs.delete(part)
     _fix_joints(theirs, compiled, {*robot.joint_map.names}, robot.profile.lock)
@@ -129,33 +128,45 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> AddedRobot:
     for name, limit in zip(JOINT_NAMES, planned.effort_limits.tolist(), strict=True):
         if not any(one.name == name for one in spec.actuators):
             add_motor(spec, name, limit)
-    for index, (leg, name) in enumerate(zip(LEG_NAMES, FOOT_NAMES, strict=True)):
-        foot, place = robot.profile.legs[leg].foot, robot.profile.legs[leg].place
+    _adopt_feet(spec, path, robot, compiled)
+    own = [geom for body in spec.bodies[1:] for geom in body.geoms]
+    if all(geom.group >= _HIDDEN for geom in own):
+        for geom in own:
+            geom.group = 0
+    return AddedRobot(compiled, _names(spec, compiled, robot.joint_map))
+
+
+def _adopt_feet(spec: mujoco.MjSpec, path: Path, robot: Robot, compiled: mujoco.MjModel) -> None:
+    """Name the shape of every foot; legs that end in no sphere, wheel or foot body get a sphere."""
+    ends, legs = round_ends(compiled), {} if robot.profile is None else robot.profile.legs
+    for leg, name in zip(LEG_NAMES, FOOT_NAMES, strict=True):
+        foot, place = legs[leg].foot, legs[leg].place
         end, body = ends.get(foot), spec.body(_PREFIX + foot)
-        shapes = _colliding(body) if end is None and body is not None else []
         if place is not None:
-            knee = compiled.joint(robot.joint_map.names[(index + 1) * len(LEG_JOINTS) - 1])
             shank = spec.joint(f"{leg}_{LEG_JOINTS[-1]}_joint").parent
-            _add_foot(shank, name, knee.pos + place, robot.foot_radius)
+            _add_foot(shank, name, compiled.joint(legs[leg].joints[-1]).pos + place, robot.foot_radius)
             continue
         if end is not None:
-            shapes = [spec.geom(_PREFIX + compiled.geom(end.shape).name)]
-            if shapes[0].type == mujoco.mjtGeom.mjGEOM_CAPSULE:
-                _add_foot(shapes[0].parent, name, end.place, end.radius)
+            shape = spec.geom(_PREFIX + compiled.geom(end.shape).name)
+            if shape.type == mujoco.mjtGeom.mjGEOM_CAPSULE:
+                _add_foot(shape.parent, name, end.place, end.radius)
                 continue
-        if not shapes:
+        elif body is None or not _colliding(body):
             raise ModelError(f"{path}: {foot}, the foot of leg {leg}, has no shape that collides; needed: one")
-        shapes[0].contype = shapes[0].contype or 1  # one that only collides with the file's own ground
-        _rename(shapes[0], name, (spec.pairs, "geomname"))
-    if all(geom.group >= _HIDDEN for body in spec.bodies[1:] for geom in body.geoms):
-        for geom in (geom for body in spec.bodies[1:] for geom in body.geoms):
-            geom.group = 0
-    joints = zip(robot.joint_map.names, JOINT_NAMES, strict=True)
+        else:
+            shape = _colliding(body)[0]
+        shape.contype = shape.contype or 1  # one that only collides with the file's own ground
+        _rename(shape, name, (spec.pairs, "geomname"))
+
+
+def _names(spec: mujoco.MjSpec, compiled: mujoco.MjModel, joint_map: JointMap) -> dict[str, str]:
+    """Names of bodies in the world by those in the file, of bodies that were attached."""
+    joints = zip(joint_map.names, JOINT_NAMES, strict=True)
     own = {compiled.body(compiled.jnt_bodyid[compiled.joint(one).id]).name: _body_of(name) for one, name in joints}
-    bodies = {body.name for body in spec.bodies}
+    here = {body.name for body in spec.bodies}
     names = [compiled.body(index).name for index in range(1, compiled.nbody)]
     found = {name: own.get(name, _PREFIX + name) for name in names}
-    return AddedRobot(compiled, {name: ours for name, ours in found.items() if ours in bodies})
+    return {name: ours for name, ours in found.items() if ours in here}
 
 
 def _fix_joints(

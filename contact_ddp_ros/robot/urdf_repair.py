@@ -79,7 +79,7 @@ def repair(path: Path, root: Element, locked: Mapping[str, float] = MappingProxy
     `locked` has the angle [rad] or length [m] at which joints stay.
 
     Raises:
-        ModelError: a joint to be locked does not exist, or an axis is no direction.
+        ModelError: a joint to be locked does not exist or cannot be where it is locked, or an axis is no direction.
     """
     notes = list[str]()
     missing = sorted(set(locked) - {joint.get("name", "") for joint in root.findall("joint")})
@@ -133,9 +133,9 @@ def repair_bodies(model: pin.Model, legs: Sequence[Sequence[int]]) -> list[str]:
             model.inertias[joint] = pin.Inertia(float(body.mass), np.asarray(body.lever), possible)
     for chain in legs:
         thigh = float(np.linalg.norm(model.jointPlacements[chain[-1]].translation))
-        for joint in chain:
+        for joint in (one for one in chain if model.inertias[one].mass > 0.0):
             body = model.inertias[joint]
-            gyration = math.sqrt(max(float(np.linalg.eigvalsh(body.inertia)[-1]), 0.0) / max(float(body.mass), _FLAT))
+            gyration = math.sqrt(max(float(np.linalg.eigvalsh(body.inertia)[-1]), 0.0) / float(body.mass))
             if _WIDE[0] * thigh < gyration < _WIDE[1] * thigh:
                 notes.append(
                     f"the body moved by {model.names[joint]} has a radius of gyration of {gyration:.3g} m, with thighs "

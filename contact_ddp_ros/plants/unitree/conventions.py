@@ -76,7 +76,6 @@ class UnitreeConventions:
         self._names, self._signs, self._zeros = joints.names, joints.signs, joints.zeros
         self._rotation, origin = joints.root
         self._place = origin + self._rotation @ np.array(imu_place)
-        """Matrix M of the place r with a x r = a M."""
         self._lever = LeverArm()
         self._has_checksum = False
 

@@ -198,7 +198,7 @@ def _additions(found: FoundLegs) -> Additions:
         radius, reason = home_robot().foot_radius * scale.length, "by size: a foot has no collision sphere"
         return Additions(estimates(found, scale), radius, reason)
     if max(known) > min(known):
-        reason = f"the mean, since radii of the feet differ: {', '.join(f'{one:g}' for one in known)} m"
+        reason = f"the mean of the feet's radii, {min(known):g} to {max(known):g} m"
         return Additions(estimates(found, scale), float(np.mean(known)), reason)
     return Additions(estimates(found, scale))
 
