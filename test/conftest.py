@@ -5,6 +5,7 @@ all but the marked and those of SLOW. They start no process, which is enforced: 
 SLOW.
 """
 
+import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ settings.load_profile("steady")
 
 
 HERE = Path(__file__).parent
+
+collect_ignore = [] if importlib.util.find_spec("viser") else ["apps/play"]
+"""Tests of the live page, where requirements-play.txt is not installed."""
 
 SLOW = (
     "apps/cli",

@@ -18,6 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from numba.misc import coverage_support
 
 from contact_ddp_ros import __version__
 from contact_ddp_ros.base import files
@@ -223,7 +224,13 @@ KEYS = {
 }
 """rosdep keys of what requirements.txt pins."""
 
-WITHOUT_KEY = {"imageio-ffmpeg", "lcm"}
+WITHOUT_KEY = {"coverage", "imageio-ffmpeg", "lcm"}
+"""Without a rosdep key, or with one whose package is too old."""
+
+
+def test_numba_finds_a_coverage_that_it_can_read() -> None:
+    """Without one of its own an environment takes the system's; beside Ubuntu 24.04's Numba cannot be imported."""
+    assert coverage_support.coverage_available
 
 
 def test_the_manifest_names_a_rosdep_key_for_all_that_has_one_and_whom_to_ask() -> None:

@@ -2,7 +2,6 @@
 
 from xml.etree import ElementTree
 
-import dartpy as dart
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +12,8 @@ from contact_ddp_ros.plants.mujoco_model import build_model
 from contact_ddp_ros.plants.options import SimOptions
 from contact_ddp_ros.robot.joints import FOOT_NAMES
 from contact_ddp_ros.robot.load import load_robot
+
+dart = pytest.importorskip("dartpy", reason="pinned in requirements-engines.txt")
 
 ROBOT = load_robot()
 MASS = 8.912

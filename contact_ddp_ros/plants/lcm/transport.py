@@ -99,7 +99,10 @@ def _opened(options: LinkOptions) -> Any:
     try:
         import lcm
     except ImportError as error:
-        raise LinkError(f"the link needs the Python package lcm: {error}; pip install lcm") from error
+        cause = error.__context__ or error  # lcm looks elsewhere for itself where a library of the system is missing
+        absent = isinstance(cause, ModuleNotFoundError)
+        remedy = "pip install lcm" if absent else "install that library (Debian, Ubuntu: libglib2.0-0)"
+        raise LinkError(f"the link needs the Python package lcm: {cause}; {remedy}") from error
     url = f"udpm://{options.group}:{options.port}?ttl={options.ttl if options.interface else 0}"
     source = _source_address(options)
     if source is None:

@@ -1,9 +1,9 @@
 """The generated SDF, read by DART's own SDF parser, is the robot of the URDF as pinocchio reads it."""
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
-import dartpy as dart
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -19,12 +19,14 @@ from contact_ddp_ros.robot.joints import BASE_JOINTS, BASE_LINK, FOOT_NAMES, JOI
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.model import foot_positions
 
+dart = pytest.importorskip("dartpy", reason="pinned in requirements-engines.txt")
+
 ROBOT = load_robot()
 DRIVES = ROBOT.tree.joints[len(BASE_JOINTS) :]
 N_BASE = len(BASE_JOINTS)
 
 
-def read_by_dart(sdf: str, folder: Path) -> dart.simulation.World:
+def read_by_dart(sdf: str, folder: Path) -> Any:
     """DART reads SDF up to 1.6, and what is used here is the same there."""
     file = folder / "world.sdf"
     file.write_text(sdf.replace('<sdf version="1.9">', '<sdf version="1.6">'), encoding="utf-8")
@@ -37,12 +39,12 @@ def elements(sdf: str, path: str) -> list[ElementTree.Element]:
     return ElementTree.fromstring(sdf).findall(path)
 
 
-def joint_dofs(skeleton: dart.dynamics.Skeleton) -> list[int]:
+def joint_dofs(skeleton: Any) -> list[int]:
     names = [dof.getName() for dof in skeleton.getDofs()]
     return [names.index(name) for name in JOINT_NAMES]
 
 
-def posed(skeleton: dart.dynamics.Skeleton, base: np.ndarray, joints: np.ndarray) -> None:
+def posed(skeleton: Any, base: np.ndarray, joints: np.ndarray) -> None:
     """Put the skeleton where our tree's coordinates (x, y, z, yaw, pitch, roll) and joints are."""
     transform = np.eye(4)
     transform[:3, :3] = pin.rpy.rpyToMatrix(base[5], base[4], base[3])

@@ -1,6 +1,8 @@
 """The emulator over a real link: it stands when told to, damps by itself, and garbage never makes a torque."""
 
 import dataclasses
+import sys
+from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
@@ -26,7 +28,7 @@ from contact_ddp_ros.plants.lcm.conventions import targets_frame, tick_state
 from contact_ddp_ros.plants.lcm.emulator import RobotEmulator, RobotEmulatorConfig
 from contact_ddp_ros.plants.lcm.execution import ExecutionWatch
 from contact_ddp_ros.plants.lcm.measurements import Measurement, MeasurementReader
-from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions
+from contact_ddp_ros.plants.lcm.transport import Link, LinkOptions, free_port
 from contact_ddp_ros.robot.rotation import quaternion_to_rpy
 from contact_ddp_ros.robot.state import JointCommand
 
@@ -227,3 +229,14 @@ def test_links_of_different_prefixes_do_not_hear_each_other(link_options: LinkOp
 def test_links_that_cannot_work_say_what_to_do(options: LinkOptions, words: str) -> None:
     with pytest.raises(LinkError, match=words):
         Link(options)
+
+
+def test_a_library_that_lcm_lacks_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The package answers that with an attempt to import itself from elsewhere."""
+    (tmp_path / "lcm").mkdir()
+    lines = "try:", " raise ImportError('libx.so.0: no such file')", "except ImportError:", " from .Release import _lcm"
+    (tmp_path / "lcm" / "__init__.py").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "lcm", raising=False)
+    with pytest.raises(LinkError, match=r"libx\.so\.0.*install that library"):
+        Link(LinkOptions(port=free_port()))
