@@ -1,12 +1,13 @@
 """Common to all rooms' tests; the helpers beside this file are imported by name (`oracle`).
 
 `--quick`, as does `colcon test`, selects the tests that take less than a minute together once everything is compiled:
-all but the marked and those of SLOW. They start no process, which is enforced: one that does fails, and belongs into
-SLOW.
+all but the marked and those of SLOW. They start no process, which every run enforces: one that does fails, and belongs
+into SLOW.
 """
 
 import importlib.util
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ collect_ignore = [] if importlib.util.find_spec("viser") else ["apps/play"]
 
 SLOW = (
     "apps/cli",
+    "base/test_numba_cache.py",
     "base/test_realtime_priority.py",
     "bench/dynamics",
     "bench/loop",
@@ -193,11 +195,26 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.quick |= is_colcon(config)
     if config.getoption("--quick"):
         settings.load_profile("quick")
-        sys.addaudithook(_refuse_processes)
+    sys.addaudithook(_refuse_processes)
+
+
+_running: list[pytest.Item] = []
+"""The quick test that runs."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch a quick test's processes."""
+    if not is_left_out(item.path.relative_to(HERE)) and not item.get_closest_marker("slow"):
+        _running.append(item)
+    try:
+        return (yield)
+    finally:
+        _running.clear()
 
 
 def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "subprocess.Popen" and Path(str(arguments[0])).name not in PROGRAMS:
+    if event == "subprocess.Popen" and _running and Path(str(arguments[0])).name not in PROGRAMS:
         raise ProcessStartedError(f"{arguments[0]}: its module belongs into SLOW in test/conftest.py")
 
 

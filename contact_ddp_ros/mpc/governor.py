@@ -237,6 +237,7 @@ class HeadingTracker:
         hold: bool,
         speed_trim: float = 0.0,
         reach: float = math.inf,
+        centripetal: float = math.inf,
         chart: Chart = Chart.YAW_PITCH_ROLL,
     ) -> TrunkCommand:
         """The motion to plan from a state for a command; with `hold` the robot's heading and place are the ones.
@@ -246,7 +247,8 @@ class HeadingTracker:
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
         planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
         velocity holds to make up for one never reached, `speed_trim` [m/s], is no excess when it is reached. No planned
-        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push.
+        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push. A robot that is
+        pushed to be faster turns no faster than a `centripetal` acceleration [m/s^2] allows.
         """
         yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
@@ -256,7 +258,11 @@ class HeadingTracker:
             self._heading, self._x, self._y = yaw, x, y
             self._lean.reset()
             return TrunkCommand(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
-        behind = wrap_angle(self._heading + command.turn * step - yaw)
+        v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
+        pushed = math.hypot(v_x, v_y) - config.settling_band
+        most = centripetal / pushed if pushed > command.speed else math.inf
+        turn = min(max(command.turn, -most), most)
+        behind = wrap_angle(self._heading + turn * step - yaw)
         self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)
         cos, sin = math.cos(self._heading), math.sin(self._heading)
         along = cos * (x - self._x) + sin * (y - self._y)  # the line's point follows the robot
@@ -268,7 +274,6 @@ class HeadingTracker:
         lateral = command.lateral + _within(-back, command.lateral, config.speed_limit)
         level = math.atan(ground.aside(yaw) / math.hypot(1.0, ground.ahead(yaw)))
         trim = self._lean.follow(level + command.lean - roll, config.roll_integral, config.roll_trim, step)
-        v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
         forward_excess = cos * v_x + sin * v_y - (command.forward - speed_trim)
         lateral_excess = cos * v_y - sin * v_x - lateral
         large = math.hypot(forward_excess, lateral_excess)
@@ -276,7 +281,7 @@ class HeadingTracker:
         return TrunkCommand(
             command.forward,
             lateral,
-            command.turn,
+            turn,
             heading=self._heading,
             lean=command.lean + trim,
             pitch=command.pitch,

@@ -505,6 +505,15 @@ class TestCourse:
         assert forward == pytest.approx([limit + 0.6, limit])
         assert lateral == pytest.approx([-limit - 0.6, 0.0])
 
+    @pytest.mark.parametrize(("speed", "turn"), [(1.6, 2.0), (3.2, 1.1)])
+    def test_who_is_pushed_to_be_faster_turns_no_faster_than_feet_hold(self, speed: float, turn: float) -> None:
+        course, command = HeadingTracker(), TrunkCommand(1.5, turn=-2.0)
+        course.follow(standing(0.0, 0.0, 0.0), command, LEVEL, CONFIG, hold=True)
+        velocity = np.array([speed + CONFIG.settling_band, 0.0, 0.0])
+        pushed = replace(standing(0.0, 0.0, 0.0, 0.01), linear_velocity=velocity)
+        motion = course.follow(pushed, command, LEVEL, CONFIG, hold=False, centripetal=3.52)
+        assert (motion.turn, motion.heading) == pytest.approx((-turn, -0.01 * turn))
+
     @pytest.mark.parametrize("change", [{"settling": 0.0}, {"settling_band": 0.7}])
     def test_an_error_within_the_band_is_corrected_at_once(self, change: dict[str, float]) -> None:
         course, config = HeadingTracker(), replace(CONFIG, **change)

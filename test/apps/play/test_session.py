@@ -154,6 +154,7 @@ def test_a_snapshot_comes_only_when_asked_for(player: Player) -> None:
     assert [type(one) for one in player.news[before:]] == [Snapshot]
 
 
+@pytest.mark.slow
 def test_the_run_is_saved(player: Player, tmp_path: Path) -> None:
     player.run_until("move")
     before = len(player.news)
