@@ -4,7 +4,8 @@
 
 A row of the file holds a question, its result, the command that measures it, the conditions, the commit of the measured
 code, and the sources that the result depends on. With `published` the commit is the one that first had the number on a
-page. The table marks a row whose sources have changed since its commit.
+page. The table marks a row whose sources have changed since its commit, or since the commit `equal`, where the code gave
+the golden gate's numbers to the last bit, as at its commit.
 """
 
 import json
@@ -24,7 +25,8 @@ _ABOUT: Final = """# Results
 
 This page holds the main results with their commands, and marks those whose code has changed since. The commit is that \
 of the measured code; with * it is the first one with the number on a page, since the measured one is not on record. \
-[Benchmarks](benchmarks.md) holds all tables, with missed targets.
+[Benchmarks](benchmarks.md) holds all tables, with missed targets. *Same numbers*: the code has changed, and 31 closed \
+loops and solves (`python -m benchmarks.golden_gate`) give the same to the last bit.
 
 | question | result | conditions | command | commit | code since then |
 |---|---|---|---|---|---|
@@ -44,7 +46,8 @@ def has_changed(row: Row) -> bool:
     Raises:
         subprocess.CalledProcessError: the checkout does not know the commit, or has no history.
     """
-    done = subprocess.run(["git", "diff", "--quiet", row["commit"], "--", *row["sources"]], cwd=ROOT)
+    commit = row.get("equal", row["commit"])
+    done = subprocess.run(["git", "diff", "--quiet", commit, "--", *row["sources"]], cwd=ROOT)
     if done.returncode > 1:
         raise subprocess.CalledProcessError(done.returncode, done.args)
     return done.returncode == 1
@@ -58,7 +61,7 @@ def page(rows: Sequence[Row]) -> str:
             ["git", "show", "-s", "--format=%as", row["commit"]], cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout.strip()
         result = row["result"].replace("](docs/", "](")
-        state = "**changed**" if has_changed(row) else "same"
+        state = "**changed**" if has_changed(row) else "same numbers" if "equal" in row else "same"
         commit = f"{row['commit']}{'*' if row.get('published') else ''}, {day}"
         cells = (row["question"], result, row["conditions"], f"`{row['command']}`", commit, state)
         lines.append(f"| {' | '.join(cells)} |\n")

@@ -32,6 +32,7 @@ def test_code_that_has_changed_since_a_measurement_is_marked(rows: list[dict[str
     row = rows[0] | {"sources": ["contact_ddp_ros/ocp/no_such_folder"]}
     assert not results.has_changed(row)
     assert results.has_changed(row | {"commit": "fee749b", "sources": ["README.md"]})
+    assert results.has_changed(row | {"equal": "fee749b", "sources": ["README.md"]})
     with pytest.raises(subprocess.CalledProcessError):
         results.has_changed(row | {"commit": "0" * 40})
 
