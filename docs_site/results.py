@@ -4,8 +4,8 @@
 
 A row of the file holds a question, its result, the command that measures it, the conditions, the commit of the measured
 code, and the sources that the result depends on. With `published` the commit is the one that first had the number on a
-page. The table marks a row whose sources have changed since its commit, or since the commit `equal`, where the code gave
-the golden gate's numbers to the last bit, as at its commit.
+page. The table marks a row whose sources have changed since its commit, or since the commit `equal`, at which the
+golden gate's numbers were the same to the last bit.
 """
 
 import json

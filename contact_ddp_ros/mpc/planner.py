@@ -264,10 +264,8 @@ class Planner:
             for one, target in ((self._roll, reference.roll), (self._pitch, reference.pitch))
         )
         wanted, chart, trim = replace(wanted, lean=roll, pitch=pitch), self.model.chart, self._trim.value
-        most = {"reach": limits.reach, "centripetal": limits.acceleration}
-        motion = self._course.follow(
-            *(state, wanted, self._ground, reference), hold=hold, speed_trim=trim, chart=chart, **most
-        )
+        follow = partial(self._course.follow, reach=limits.reach, centripetal=limits.acceleration)
+        motion = follow(state, wanted, self._ground, reference, hold=hold, speed_trim=trim, chart=chart)
         if motion.forward_excess or motion.lateral_excess:
             self._hurry(state)
         frame = self.model.frame(state, motion.heading)
