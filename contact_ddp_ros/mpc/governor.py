@@ -247,8 +247,8 @@ class HeadingTracker:
         The velocity to the left makes up for the distance from the line, and the lean for a roll that lasts. The
         planned velocity begins near the robot's: after a push the feet land where they can catch it. What the forward
         velocity holds to make up for one never reached, `speed_trim` [m/s], is no excess when it is reached. No planned
-        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push. A robot that is
-        pushed to be faster turns no faster than a `centripetal` acceleration [m/s^2] allows.
+        velocity is beyond the `reach` of the steps [m/s]: feet that cannot step do not follow a push. Where the robot
+        is faster than commanded, beyond the band, it turns no faster than a `centripetal` acceleration [m/s^2] allows.
         """
         yaw, roll = _yaw_and_roll(state, chart)
         x, y = float(state.position[0]), float(state.position[1])
@@ -259,8 +259,8 @@ class HeadingTracker:
             self._lean.reset()
             return TrunkCommand(command.forward, heading=yaw, lean=command.lean, pitch=command.pitch)
         v_x, v_y, _ = (quaternion_to_matrix(state.orientation) @ state.linear_velocity).tolist()
-        pushed = math.hypot(v_x, v_y) - config.settling_band
-        most = centripetal / pushed if pushed > command.speed else math.inf
+        speed = math.hypot(v_x, v_y) - config.settling_band
+        most = centripetal / speed if speed > command.speed else math.inf
         turn = min(max(command.turn, -most), most)
         behind = wrap_angle(self._heading + turn * step - yaw)
         self._heading = yaw + min(max(behind, -_HEADING_AHEAD), _HEADING_AHEAD)

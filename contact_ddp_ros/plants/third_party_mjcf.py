@@ -21,6 +21,7 @@ from contact_ddp_ros.robot.joints import BASE_LINK, FOOT_NAMES, JOINT_NAMES, LEG
 from contact_ddp_ros.robot.load import load_robot
 from contact_ddp_ros.robot.mjcf import read_spec, round_ends, trunk_of
 from contact_ddp_ros.robot.model import Robot
+from contact_ddp_ros.robot.profile import Leg
 from contact_ddp_ros.robot.rotation import matrix_to_quaternion
 from contact_ddp_ros.robot.straight_legs import JointMap
 
@@ -128,7 +129,7 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> AddedRobot:
     for name, limit in zip(JOINT_NAMES, planned.effort_limits.tolist(), strict=True):
         if not any(one.name == name for one in spec.actuators):
             add_motor(spec, name, limit)
-    _adopt_feet(spec, path, robot, compiled)
+    _adopt_feet(spec, path, robot.profile.legs, robot.foot_radius, compiled)
     own = [geom for body in spec.bodies[1:] for geom in body.geoms]
     if all(geom.group >= _HIDDEN for geom in own):
         for geom in own:
@@ -136,15 +137,17 @@ def add_robot(spec: mujoco.MjSpec, path: Path, planned: Robot) -> AddedRobot:
     return AddedRobot(compiled, _names(spec, compiled, robot.joint_map))
 
 
-def _adopt_feet(spec: mujoco.MjSpec, path: Path, robot: Robot, compiled: mujoco.MjModel) -> None:
-    """Name the shape of every foot; legs that end in no sphere, wheel or foot body get a sphere."""
-    ends, legs = round_ends(compiled), {} if robot.profile is None else robot.profile.legs
+def _adopt_feet(
+    spec: mujoco.MjSpec, path: Path, legs: Mapping[str, Leg], radius: float, compiled: mujoco.MjModel
+) -> None:
+    """Name the shape of every foot; legs that end in no sphere, wheel or foot body get a sphere of a radius [m]."""
+    ends = round_ends(compiled)
     for leg, name in zip(LEG_NAMES, FOOT_NAMES, strict=True):
         foot, place = legs[leg].foot, legs[leg].place
         end, body = ends.get(foot), spec.body(_PREFIX + foot)
         if place is not None:
             shank = spec.joint(f"{leg}_{LEG_JOINTS[-1]}_joint").parent
-            _add_foot(shank, name, compiled.joint(legs[leg].joints[-1]).pos + place, robot.foot_radius)
+            _add_foot(shank, name, compiled.joint(legs[leg].joints[-1]).pos + place, radius)
             continue
         if end is not None:
             shape = spec.geom(_PREFIX + compiled.geom(end.shape).name)

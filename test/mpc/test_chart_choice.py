@@ -71,7 +71,7 @@ def test_plan_after_plan_leads_a_thrown_robot_back_and_the_warm_start_goes_along
 ) -> None:
     """Each plan is made where the last one has the robot 10 ms later: in the second chart, then in the default one.
 
-    What the legs do afterwards hangs on rounding.
+    Later plans, in which feet touch down, are not asked for: how well they lead depends on rounding.
     """
     planner.reset(0.0)
     state, chart, ups, cold = thrown(pitch), 1, [], []

@@ -506,7 +506,9 @@ class TestCourse:
         assert lateral == pytest.approx([-limit - 0.6, 0.0])
 
     @pytest.mark.parametrize(("speed", "turn"), [(1.6, 2.0), (3.2, 1.1)])
-    def test_who_is_pushed_to_be_faster_turns_no_faster_than_feet_hold(self, speed: float, turn: float) -> None:
+    def test_a_robot_that_is_faster_than_commanded_turns_no_faster_than_feet_hold(
+        self, speed: float, turn: float
+    ) -> None:
         course, command = HeadingTracker(), TrunkCommand(1.5, turn=-2.0)
         course.follow(standing(0.0, 0.0, 0.0), command, LEVEL, CONFIG, hold=True)
         velocity = np.array([speed + CONFIG.settling_band, 0.0, 0.0])

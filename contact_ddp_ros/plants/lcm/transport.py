@@ -99,7 +99,8 @@ def _opened(options: LinkOptions) -> Any:
     try:
         import lcm
     except ImportError as error:
-        cause = error.__context__ or error  # lcm looks elsewhere for itself where a library of the system is missing
+        context = error.__context__  # lcm looks elsewhere for itself where a library of the system is missing
+        cause = context if isinstance(context, ImportError) else error
         absent = isinstance(cause, ModuleNotFoundError)
         remedy = "pip install lcm" if absent else "install that library (Debian, Ubuntu: libglib2.0-0)"
         raise LinkError(f"the link needs the Python package lcm: {cause}; {remedy}") from error
