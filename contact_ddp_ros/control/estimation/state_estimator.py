@@ -178,9 +178,10 @@ class StateEstimator:
         return state if self._steady else replace(state, position=np.full(3, np.nan))
 
     def _feel_blow(self, force: Array) -> None:
-        """Give up the velocity after a blow that was beyond the accelerometer's range."""
-        if max(map(abs, force.tolist())) >= self.filter.config.saturation:
-            self._blow = force
+        """Give up what was known of the velocity along the axes on which a blow went beyond the accelerometer."""
+        most = self.filter.config.saturation
+        if max(map(abs, force.tolist())) >= most:
+            self._blow = np.where(np.abs(force) >= most, force, 0.0 if self._blow is None else self._blow)
         elif self._blow is not None:
             self.filter.forget_velocity(self._blow)
             self._blow = None

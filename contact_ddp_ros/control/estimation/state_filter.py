@@ -59,8 +59,8 @@ _FIRST: dict[int, float | tuple[float, ...]] = {
 }
 """Standard deviations at the beginning: tilt, heading [rad], then [m/s, m, rad/s, m/s^2]."""
 
-_UNKNOWN_SPEED, _SPENT_SPEED = 1.0, 0.3
-"""Standard deviations of a velocity of which nothing is known, and of one that a blow has spent [m/s]."""
+_UNKNOWN_SPEED = 1.0
+"""Standard deviation of a velocity of which nothing is known [m/s]."""
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -117,18 +117,20 @@ class StateFilter:
     def forget_velocity(self, blow: Array | None = None) -> None:
         """Take the velocity for unknown, so that the next foot that stands tells it and moves nothing else.
 
-        A `blow` is a specific force (3,) in trunk axes that was not measured in full: along it the trunk has lost its
+        A `blow` is a specific force (3,) along the trunk's axes that was not measured in full, zero along those where
+        it was: only along the others the velocity is unknown then. Where the trunk moved against it, it has lost that
         speed, as bodies do that hit the ground.
         """
         self.speeds[:] = 0.0  # which a wrong velocity makes, too
+        lost = np.eye(3) if blow is None else self.rotation[:, blow != 0.0]
+        unknown, kept = lost @ lost.T, np.eye(3) - lost @ lost.T
         axes = slice(VELOCITY, VELOCITY + 3)
-        self.covariance[axes] = self.covariance[:, axes] = 0.0
-        self.covariance[axes, axes] = _UNKNOWN_SPEED**2 * np.eye(3)
+        self.covariance[axes] = kept @ self.covariance[axes]
+        self.covariance[:, axes] = self.covariance[:, axes] @ kept
+        self.covariance[axes, axes] += _UNKNOWN_SPEED**2 * unknown
         if blow is not None:
-            way = self.rotation @ blow / np.linalg.norm(blow)
-            spent = np.outer(way, way) * _UNKNOWN_SPEED**2 / (_UNKNOWN_SPEED**2 + _SPENT_SPEED**2)
-            self.points[0] -= spent @ self.points[0]
-            self.covariance[axes, axes] -= _UNKNOWN_SPEED**2 * spent
+            along = lost.T @ self.points[0]
+            self.points[0] -= lost @ np.where(along * blow[blow != 0.0] < 0.0, along, 0.0)
 
     def update(
         self,
