@@ -17,7 +17,7 @@ from synthetic import Gait, bounding_recorder
 import benchmarks as bench
 from benchmarks import BENCHMARKS
 from contact_ddp_ros import __version__
-from contact_ddp_ros.apps.cli import main
+from contact_ddp_ros.apps.cli import main, report
 from contact_ddp_ros.apps.cli.options import run_options
 from contact_ddp_ros.apps.cli.parser import build_parser
 from contact_ddp_ros.apps.cli.report import EXIT_FELL
@@ -311,6 +311,23 @@ def test_whoever_does_not_wait_for_the_pictures_has_the_rest(fake_loop, tmp_path
     assert main(["sim", "--out", str(tmp_path / "new")]) == 0
     assert f"contact-ddp report {tmp_path / 'new'} makes them" in " ".join(capsys.readouterr().out.split())
     assert (tmp_path / "new" / "recording.npz").exists() and not (tmp_path / "new" / "run.mp4").exists()
+
+
+def test_at_a_terminal_pictures_are_drawn_in_the_background(fake_loop, tmp_path, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    started = []
+    monkeypatch.setattr(report.subprocess, "Popen", lambda words, **_: started.append(words))
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    folder = tmp_path / "new"
+    assert main(["sim", "--out", str(folder)]) == 0
+    assert "forward speed" in sys.stdout.getvalue() and "in the background" in sys.stdout.getvalue()
+    assert not (folder / "overview.png").exists()
+    ((python, _, module, *words),) = started
+    assert (python, module) == (sys.executable, "contact_ddp_ros.apps.cli") and main(words) == 0
+    assert (folder / "overview.png").exists() and (folder / "run.mp4").exists()
 
 
 def test_default_folders_do_not_collide(fake_loop, tmp_path, monkeypatch):
