@@ -107,6 +107,7 @@ def run(module: str) -> int:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of BLAS gain nothing here, and wait for each other
     try:
         with _told(module):
             program = importlib.import_module(module)
