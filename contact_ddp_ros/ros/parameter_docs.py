@@ -18,7 +18,8 @@ NAME` says the same of a running node. A set of parameters is checked as a whole
 not allowed; the answer says why. [tuning.md](tuning.md) says which to turn.
 
 Without ROS: `--set NODE.NAME=VALUE`, or a ROS parameter file as `--config FILE`. Of several values for a parameter the
-last of these counts: default, robot's size, robot's file, parameter file, command line, change while running.
+last of these counts: default, robot's size, robot's file, parameter file, command line, change while running. All may
+change at any time but those with *. Parameters that a node shares with one above are listed there.
 
 Every value that is allowed is taken, but not every one bounds. "Held while bounding" says between which values the
 simulated robot neither fell nor damped when this one parameter, several numbers together towards a bound, was changed
@@ -34,18 +35,28 @@ Options of a run: fields of `RunOptions`, keyword arguments of `simulate`, optio
 are not given. Those with a number or a text may be axes of `contact-ddp sweep`.
 """
 
-_LIVE = "at any time"
-
 
 def parameters_page() -> str:
     """The page in Markdown: a table for every node, rows by group."""
     parts, ranges = [_HEAD, _run_options()], packaged_ranges()
+    listed: dict[str, tuple[ParameterSpec, str]] = {}
     for node, config in CONFIGURATIONS.items():
-        fixed = "while not active" if node in MANAGED else "at the start"
-        parts.append(f"## `{node}`\n\n{_summary(config)}\n")
+        own = specs(config)
+        shared = {name: listed[name][1] for name, spec in own.items() if listed.get(name, ("",))[0] == spec}
+        fixed = "while the node is not active" if node in MANAGED else "at the start"
+        parts.append(f"## `{node}`\n\n{_summary(config)} Those with * change {fixed}.{_words_on(shared)}\n")
         held = {name.removeprefix(f"{node}."): one for name, one in ranges.items() if name.startswith(f"{node}.")}
-        parts += [_table(group, fixed, held) for group in _groups(specs(config))]
+        parts += [_table(group, held) for group in _groups({k: v for k, v in own.items() if k not in shared})]
+        listed = {name: (spec, node) for name, spec in own.items()} | listed
     return "\n".join(parts)
+
+
+def _words_on(shared: Mapping[str, str]) -> str:
+    """Sentences on parameters by name that are listed under other nodes."""
+    names: dict[str, list[str]] = {}
+    for name, node in shared.items():
+        names.setdefault(node, []).append(f"`{name}`")
+    return "".join(f" As of `{node}`: {', '.join(own)}." for node, own in names.items())
 
 
 def _run_options() -> str:
@@ -74,15 +85,15 @@ def _groups(table: dict[str, ParameterSpec]) -> list[list[ParameterSpec]]:
     return list(groups.values())
 
 
-def _table(group: list[ParameterSpec], fixed: str, held: Mapping[str, SafeRange | None]) -> str:
+def _table(group: list[ParameterSpec], held: Mapping[str, SafeRange | None]) -> str:
     """Rows of a group; the column of what was held where any of its parameters may change while the robot bounds."""
     measured = any(spec.name in held for spec in group)
-    headings = ["name", "default", "allowed", *(["held while bounding"] if measured else []), "unit", "may change", ""]
+    headings = ["name", "default", "allowed", *(["held while bounding"] if measured else []), "unit", ""]
     lines = [f"| {' | '.join(headings)} |".replace("|  |", "| |"), "|---" * len(headings) + "|"]
     for spec in group:
-        cells = [f"`{spec.name}`", _value(spec.default), _allowed(spec)]
+        cells = [f"`{spec.name}`{chr(92) + '*' if spec.structural else ''}", _value(spec.default), _allowed(spec)]
         cells += [_held(spec, held)] if measured else []
-        cells += [spec.unit, fixed if spec.structural else _LIVE, spec.description]
+        cells += [spec.unit, spec.description]
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
 
