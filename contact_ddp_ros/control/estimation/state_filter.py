@@ -117,9 +117,9 @@ class StateFilter:
     def forget_velocity(self, blow: Array | None = None) -> None:
         """Take the velocity for unknown, so that the next foot that stands tells it and moves nothing else.
 
-        A `blow` is a specific force (3,) along the trunk's axes that was not measured in full, zero along those where
-        it was: only along the others the velocity is unknown then. Where the trunk moved against it, it has lost that
-        speed, as bodies do that hit the ground.
+        A `blow` is a specific force (3,) in trunk axes, zero along the axes that were measured in full: what is known
+        of the velocity along those stays. Along the others it is forgotten; a trunk that moved against the blow has
+        lost that speed, as bodies do that hit the ground.
         """
         self.speeds[:] = 0.0  # which a wrong velocity makes, too
         lost = np.eye(3) if blow is None else self.rotation[:, blow != 0.0]

@@ -66,7 +66,7 @@ def test_it_ends_standing(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROLLS)
 def test_a_perturbed_start_lands(name: str) -> None:
-    """Of 40, recovery lands from all and recovery_side from 38."""
+    """Perturbed starts: of 40, recovery lands from all and recovery_side from 38."""
     assert sum(perturbed_run(plan_of(name), seed).landed for seed in range(3)) >= 2
 
 
