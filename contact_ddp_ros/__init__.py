@@ -35,6 +35,7 @@ _HOMES = {
         "DerivativeReport",
         "check_derivatives",
     ),
+    "ocp.solve": ("solve",),
     "runs.simulation": ("simulate",),
     "robot.models.planar": ("PlanarModel",),
     "robot.models.whole_body": ("WholeBodyModel",),
@@ -107,6 +108,7 @@ _HOMES = {
     "ocp.ddp": ("DdpSolver",),
     "ocp.interior_point": ("InteriorPointSolver",),
     "ocp.interior_solution": (
+        "Certificate",
         "InteriorPointOptions",
         "InteriorSolution",
     ),
@@ -131,6 +133,8 @@ __all__ = [  # noqa: RUF022
     "casadi_problem",
     "LeastSquares",
     "Problem",
+    "solve",
+    "Certificate",
     "check_derivatives",
     "DerivativeReport",
     "DdpSolver",
@@ -231,10 +235,11 @@ if TYPE_CHECKING:
     from contact_ddp_ros.ocp.ddp import DdpSolver
     from contact_ddp_ros.ocp.derivatives import DerivativeReport, check_derivatives
     from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
-    from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, InteriorSolution
+    from contact_ddp_ros.ocp.interior_solution import Certificate, InteriorPointOptions, InteriorSolution
     from contact_ddp_ros.ocp.options import SolverOptions
     from contact_ddp_ros.ocp.protocol import Problem
     from contact_ddp_ros.ocp.solution import Guess, Iteration, Solution, Termination
+    from contact_ddp_ros.ocp.solve import solve
     from contact_ddp_ros.plants.pushes import Push
     from contact_ddp_ros.robot.ground import FootHeights, Ground, Payload, TerrainEstimate
     from contact_ddp_ros.robot.load import load_robot

@@ -13,7 +13,8 @@ as they are smooth; of the equalities g come first. Derivatives of b(h) by the c
     gradient   w b' h_z        Gauss-Newton   w b'' h_zᵀ h_z        what that leaves out   w b' h_zz
 
 integers        number of inequalities h, addresses of the kernels, number of equalities, of these g
-parameters      w, lower (n_u), 1/s of it (n_u), upper (n_u), 1/s of it (n_u); 1/s is 0 where there is no bound
+parameters      w, lower (n_u), 1/s of it (n_u), upper (n_u), 1/s of it (n_u); 1/s is 0 where there is no bound; then
+                the units of x, u, ℓ, g, h, c, in which all other numbers here are (:mod:`contact_ddp_ros.ocp.units`)
 node_parameters (N+1, n_p): p
 aux             cost, (h, g), (w b'(h), y + σ g), [h_z; g_z] (n_h + n_g, n_x + n_u)
 """
@@ -114,19 +115,20 @@ def step(data, k, x, u, x_next, aux, residual):
     """One node forward, or the end; see the module's text for the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     p = address(node_parameters, k * node_parameters.shape[1])
+    units = address(parameters, 1 + 4 * u.size)
     n_e, n_g = integers[N_EQUALITIES], integers[N_MIXED]
     for i in range(residual.size):
         residual[i] = 0.0 if i < n_e else np.inf
     if k == node_integers.shape[0] - 1:
         y = address(multipliers, k * multipliers.shape[1] + n_g)
-        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
+        arguments = (address(x, 0), p, units, y, address(penalty, SIGMA))
         call_kernel(integers[END], arguments, (address(aux, _COST), address(residual, n_g)), 0, 0)
         residual[-1] = 0.0
         return aux[_COST]
 
     n_u, n_h = u.size, integers[N_INEQUALITIES]
     results = (address(x_next, 0), address(aux, _COST), address(aux, _VALUES))
-    call_kernel(integers[NODE_STEP], (address(x, 0), address(u, 0), p), results, 0, 0)
+    call_kernel(integers[NODE_STEP], (address(x, 0), address(u, 0), p, units), results, 0, 0)
     cost, least, equalities = 0.0, 0.0, 0.0
     for side in range(2):
         sign = 1.0 - 2.0 * side
@@ -159,16 +161,17 @@ def first(data, k, x, u, aux, d):
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     fx, fu, lx, lu, lxx, lux, luu = d
     p = address(node_parameters, k * node_parameters.shape[1])
+    units = address(parameters, 1 + 4 * u.size)
     if k == node_integers.shape[0] - 1:
         y = address(multipliers, k * multipliers.shape[1] + integers[N_MIXED])
-        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
+        arguments = (address(x, 0), p, units, y, address(penalty, SIGMA))
         call_kernel(integers[END_FIRST], arguments, (address(lx, 0), address(lxx, 0)), 0, 0)
         return
     _, jacobian, _ = aux_offsets(integers[N_INEQUALITIES] + integers[N_MIXED], x.size + u.size)
     motion = (address(fx, 0), address(fu, 0))
     cost = (address(lx, 0), address(lu, 0), address(lxx, 0), address(lux, 0), address(luu, 0))
     results = (*motion, *cost, address(aux, jacobian))
-    call_kernel(integers[NODE_FIRST], (address(x, 0), address(u, 0), p), results, 0, 0)
+    call_kernel(integers[NODE_FIRST], (address(x, 0), address(u, 0), p, units), results, 0, 0)
     _add_bounds(parameters, penalty, multipliers[k], integers[N_EQUALITIES], u, lu, luu)
     _add_constraints(integers, parameters[0], penalty, multipliers[k], aux, d)
 
@@ -178,14 +181,15 @@ def second(data, k, x, u, aux, vx, hxx, hux, huu):
     """V'ₓ·f_zz and what Gauss-Newton leaves out of the cost."""
     integers, node_integers, parameters, node_parameters, multipliers, penalty = data
     p = address(node_parameters, k * node_parameters.shape[1])
+    units = address(parameters, 1 + 4 * u.size)
     if k == node_integers.shape[0] - 1:
         clear(hux)
         clear(huu)
         y = address(multipliers, k * multipliers.shape[1] + integers[N_MIXED])
-        arguments = (address(x, 0), p, y, address(penalty, SIGMA))
+        arguments = (address(x, 0), p, units, y, address(penalty, SIGMA))
         call_kernel(integers[END_SECOND], arguments, (address(hxx, 0),), 0, 0)
         return
     slopes, _, _ = aux_offsets(integers[N_INEQUALITIES] + integers[N_MIXED], x.size + u.size)
     _write_slopes(integers, parameters[0], penalty, multipliers[k], aux, slopes, u.size)
-    arguments = (address(x, 0), address(u, 0), p, address(vx, 0), address(aux, slopes))
+    arguments = (address(x, 0), address(u, 0), p, units, address(vx, 0), address(aux, slopes))
     call_kernel(integers[NODE_SECOND], arguments, (address(hxx, 0), address(hux, 0), address(huu, 0)), 0, 0)

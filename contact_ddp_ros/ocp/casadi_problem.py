@@ -111,14 +111,19 @@ def casadi_problem(
     limits = symbols.running("inequalities", inequalities)
     mixed = symbols.running("equalities", equalities)
     at_end = symbols.terminal("terminal_equality", terminal_equality)
-    cost = _cost(symbols.running, "running_cost", running_cost, symbols.z)
+    units = _Units.of(symbols, mixed, limits, at_end)
+    following, limits, mixed = units.x_of(following), units.h_of(limits), units.g_of(mixed)
+    at_end = units.c_of(at_end)
+    cost = units.cost(symbols.running, "running_cost", running_cost, symbols.z)
     if symbols.held is not None:
-        cost += _Cost(
-            symbols.away, cs.hessian(symbols.away, symbols.z)[0], cs.SX(cost.rest.shape[0], cost.rest.shape[1])
-        )
-    end = _cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
+        away = units.written(symbols.away)
+        cost += _Cost(away, cs.hessian(away, symbols.z)[0], cs.SX(*cost.rest.shape))
+    end = units.cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
     kernels = compile_functions(
-        [*_node_functions(symbols, following, cost, limits, mixed), *_end_functions(symbols, end, at_end)],
+        [
+            *_node_functions(symbols, units, following, cost, limits, mixed),
+            *_end_functions(symbols, units, end, at_end),
+        ],
         progress=progress,
     )
     n_h, n_g, n_end = limits.numel(), mixed.numel(), at_end.numel()
@@ -131,7 +136,9 @@ def casadi_problem(
         has_control=np.ones(n_nodes, dtype=bool),
         integers=np.array([n_h, *(kernels.address(name) for name in names), n_g + n_end, n_g], dtype=np.int64),
         node_integers=np.zeros((n_nodes + 1, 1), dtype=np.int64),
-        parameters=np.concatenate([[positive("barrier_weight", barrier_weight)], scaled_bounds(bounds)]),
+        parameters=np.concatenate(
+            [[positive("barrier_weight", barrier_weight)], scaled_bounds(bounds), np.ones(units.all.numel())]
+        ),
         node_parameters=node_parameters_of(n_nodes, symbols.n_p, parameters),
         step=casadi_nodes.step,
         first=casadi_nodes.first,
@@ -140,6 +147,7 @@ def casadi_problem(
         owner=kernels,
         n_i=2 * symbols.n_u + n_h,
         n_mixed=n_g,
+        n_terminal=n_end,
         constraint_names=(
             *(f"equalities[{i}]" for i in range(n_g)),
             *(f"terminal_equality[{i}]" for i in range(n_end)),
@@ -151,13 +159,52 @@ def casadi_problem(
     )
 
 
-def _cost(expression_of: Callable[..., cs.SX], name: str, cost: Any, z: cs.SX) -> _Cost:
-    """The cost that a user has given, by z."""
-    if isinstance(cost, LeastSquares):
-        residual = expression_of(name, cost.residual)
-        return _weighted_squares(residual, residual, 1.0, cs.SX(0.0), z)
-    value = expression_of(name, cost, 1)
-    return _Cost(value, cs.hessian(value, z)[0], cs.SX(z.numel(), z.numel()))
+@dataclass(frozen=True)
+class _Units:
+    """Units of x, u, ℓ, g, h and c as symbols: expressions of the user's numbers, written in the solver's."""
+
+    symbols: Symbols
+    all: cs.SX
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, symbols: Symbols, mixed: cs.SX, limits: cs.SX, at_end: cs.SX) -> "_Units":
+        sizes = symbols.n_x, symbols.n_u, 1, mixed.numel(), limits.numel(), at_end.numel()
+        return cls(symbols, cs.SX.sym("units", sum(sizes)), sizes)
+
+    def written(self, expression: cs.SX) -> cs.SX:
+        """The expression at U_x x and U_u u."""
+        n_z = self.symbols.z.numel()
+        return cs.substitute(expression, self.symbols.z, self.all[:n_z] * self.symbols.z)
+
+    def _divided(self, expression: cs.SX, part: int) -> cs.SX:
+        first = sum(self.sizes[:part])
+        return self.written(expression) / self.all[first : first + self.sizes[part]]
+
+    def x_of(self, state: cs.SX) -> cs.SX:
+        """A state over its units."""
+        return self._divided(state, 0)
+
+    def g_of(self, equalities: cs.SX) -> cs.SX:
+        """Equalities of a node over their units."""
+        return self._divided(equalities, 3)
+
+    def h_of(self, inequalities: cs.SX) -> cs.SX:
+        """Inequalities over their units."""
+        return self._divided(inequalities, 4)
+
+    def c_of(self, equalities: cs.SX) -> cs.SX:
+        """Equalities of the end over their units."""
+        return self._divided(equalities, 5)
+
+    def cost(self, expression_of: Callable[..., cs.SX], name: str, cost: Any, z: cs.SX) -> _Cost:
+        """The cost that a user has given, over its unit, by z."""
+        unit = self.all[sum(self.sizes[:2])]
+        if isinstance(cost, LeastSquares):
+            residual = self.written(expression_of(name, cost.residual)) / cs.sqrt(unit)
+            return _weighted_squares(residual, residual, 1.0, cs.SX(0.0), z)
+        value = self.written(expression_of(name, cost, 1)) / unit
+        return _Cost(value, cs.hessian(value, z)[0], cs.SX(z.numel(), z.numel()))
 
 
 def _weighted_squares(r: cs.SX, slope: cs.SX, weight: Any, linear: cs.SX, z: cs.SX) -> _Cost:
@@ -174,8 +221,10 @@ def _curvature(r: cs.SX, weights: cs.SX, z: cs.SX) -> cs.SX:
     return cs.substitute(cs.hessian(cs.dot(fixed, r), z)[0], fixed, weights)
 
 
-def _node_functions(symbols: Symbols, following: cs.SX, cost: _Cost, limits: cs.SX, mixed: cs.SX) -> list[cs.Function]:
-    """(x, u, p) -> a node forward; its first-order partials; with V'ₓ and weights of (h, g), the rest of second order.
+def _node_functions(
+    symbols: Symbols, units: _Units, following: cs.SX, cost: _Cost, limits: cs.SX, mixed: cs.SX
+) -> list[cs.Function]:
+    """(x, u, p, units) -> a node forward; its partials; with V'ₓ and weights of (h, g), the rest of second order.
 
     Matrices of two different kinds of row and column are transposed: what CasADi writes column by column the solver
     reads row by row.
@@ -188,16 +237,16 @@ def _node_functions(symbols: Symbols, following: cs.SX, cost: _Cost, limits: cs.
     rest = _curvature(following, vx, z) + _curvature(constraints, weights, z) + cost.rest
     first = [by_z[:, :n_x].T, by_z[:, n_x:].T, slope[:n_x], slope[n_x:], *_blocks(gauss_newton, n_x)]
     return [
-        _dense("node_step", [x, u, p], [following, cost.value, constraints]),
-        _dense("node_first", [x, u, p], [*first, cs.jacobian(constraints, z).T]),
-        _dense("node_second", [x, u, p, vx, weights], _blocks(rest, n_x)),
+        _dense("node_step", [x, u, p, units.all], [following, cost.value, constraints]),
+        _dense("node_first", [x, u, p, units.all], [*first, cs.jacobian(constraints, z).T]),
+        _dense("node_second", [x, u, p, units.all, vx, weights], _blocks(rest, n_x)),
     ]
 
 
-def _end_functions(symbols: Symbols, cost: _Cost, equalities: cs.SX) -> list[cs.Function]:
-    """(x, p, y, σ) -> cost of the end with yᵀc + ½ σ‖c‖², and c; its gradient and Gauss-Newton Hessian; the rest."""
+def _end_functions(symbols: Symbols, units: _Units, cost: _Cost, equalities: cs.SX) -> list[cs.Function]:
+    """(x, p, units, y, σ) -> cost at the end with yᵀc + ½ σ‖c‖², and c; gradient and Gauss-Newton Hessian; the rest."""
     y, sigma = cs.SX.sym("y", equalities.numel()), cs.SX.sym("sigma")
-    arguments = [symbols.x, symbols.p, y, sigma]
+    arguments = [symbols.x, symbols.p, units.all, y, sigma]
     if equalities.numel():
         linear = cs.dot(y, equalities)
         cost = cost + _weighted_squares(equalities, y + sigma * equalities, sigma, linear, symbols.x)

@@ -12,6 +12,10 @@ would depend on violations). Let n_g be the rows of g. If every node's matrix ha
 the Hessian plus δI on the controls is positive definite where the linearised f and g vanish, and the step descends on
 every cost whose violation does not matter. δ is one for all nodes, and more at nodes that need more.
 
+Rows of g_u that are zero, as of an equality of the state alone, and all rows where `dual` says so, since they depend on
+each other, get −δ_c in the place of the lower right 0: ψ = (g + g_x δx + g_u δu)/δ_c is proximal, and exact in the end,
+where ψ = 0.
+
 A node's matrix is factored as in :mod:`contact_ddp_ros.ocp.linear_algebra`, which tells its inertia.
 """
 
@@ -29,6 +33,9 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 _GROW, _SHRINK, _LEAST = 4.0, 1.0 / 3.0, 1e-4
 """Factors of a node's own δ after a failure and on the last one to begin with; its least value."""
+
+DUAL = 1e-6
+"""δ_c."""
 
 _second_at = function_at(SECOND_TYPE)
 
@@ -90,8 +97,8 @@ def _sides(qz, qzz, jacobian, g, side, b):
         b[i, n_x] = -(qz[n_x + i] if i < n_u else g[i - n_u])
 
 
-@njit(nb.boolean(MATRIX, MATRIX, nb.float64, MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
-def _factorise(qzz, jacobian, delta, a, pivots, sizes):
+@njit(nb.boolean(MATRIX, MATRIX, nb.float64, nb.boolean, MATRIX, INTEGERS, INTEGERS), **_OPTIONS)
+def _factorise(qzz, jacobian, delta, dual, a, pivots, sizes):
     """Factor a node's matrix into a; whether its inertia is that of a minimum."""
     n_g, n_s = jacobian.shape[0], a.shape[0]
     n_u = n_s - n_g
@@ -101,10 +108,14 @@ def _factorise(qzz, jacobian, delta, a, pivots, sizes):
             a[i, j] = 0.5 * (qzz[n_x + i, n_x + j] + qzz[n_x + j, n_x + i])
         a[i, i] += delta
     for i in range(n_u, n_s):
+        free = False
         for j in range(n_u):
             a[i, j] = jacobian[i - n_u, n_x + j]
+            free = free or a[i, j] != 0.0
         for j in range(n_u, i + 1):
             a[i, j] = 0.0
+        if dual or not free:
+            a[i, i] = -DUAL
     return factorise(a, pivots, sizes) == n_g
 
 
@@ -129,7 +140,7 @@ def _value(side, b, qz, qzz, vx, vxx):
     nb.int64(
         *(nb.int64, DATA, FLAGS),
         *(MATRIX, MATRIX, MATRIX, MATRIX, EXPANSION, MATRIX, MATRIX),
-        *(nb.float64, nb.float64, VECTOR, nb.float64),
+        *(nb.float64, nb.float64, VECTOR, nb.float64, nb.boolean),
         *(MATRIX, TENSOR, MATRIX, TENSOR, MATRIX, TENSOR),
     ),
     **_OPTIONS,
@@ -149,6 +160,7 @@ def backward(
     delta,
     deltas,
     most,
+    dual,
     ks,
     gains,
     psis,
@@ -159,7 +171,8 @@ def backward(
     """Write ks (N, n_u), gains, ψ (N, n_g), Ω (N, n_g, n_x) and the value function; −1, or the node that fails.
 
     `delta` is δ of all nodes. One whose inertia is wrong gets more by itself, at first what is left in `deltas` (N,),
-    up to `most`, and fails beyond. `gaps` (N, n_x) are those of the trajectory, or have no rows.
+    up to `most`, and fails beyond; `dual` is for rows of g that depend on each other. `gaps` (N, n_x) are those of the
+    trajectory, or have no rows.
     """
     second = _second_at(second_address)
     n_nodes, n_u = us.shape
@@ -191,7 +204,7 @@ def backward(
             continue
         jacobian = table(aux[k], aux.shape[1] - n_g * n_z, n_g, n_z)
         here = delta
-        while not _factorise(qzz, jacobian, here, a, pivots, sizes):
+        while not _factorise(qzz, jacobian, here, dual, a, pivots, sizes):
             if not here < most:
                 return k
             here = max(_GROW * here, _SHRINK * deltas[k], _LEAST)

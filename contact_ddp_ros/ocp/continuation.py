@@ -36,7 +36,7 @@ from contact_ddp_ros.ocp.diagnosis import (
     worst_constraint,
 )
 from contact_ddp_ros.ocp.multipliers import AugmentedLagrangian
-from contact_ddp_ros.ocp.optimality import is_infeasible
+from contact_ddp_ros.ocp.optimality import least_violation
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution, Termination, summary
 
@@ -211,7 +211,7 @@ def _outcome(
         end, message = Termination.UNBOUNDED, f"{passes[0].solution.message}; limits do not hold it up: {cost:.3g}"
     elif not feasible:
         violations = [largest_violation(one.solution) for one in passes]
-        if is_stuck(violations, window=2) and is_infeasible(problem, solution, cost):
+        if is_stuck(violations, window=2) and least_violation(problem, solution, cost):
             end, message = Termination.INFEASIBLE, Termination.INFEASIBLE.value
         elif end is Termination.CONVERGED:
             end, message = Termination.ITERATIONS, f"limit of the outer loop reached: {len(passes)} passes"

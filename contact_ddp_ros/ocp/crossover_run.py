@@ -169,7 +169,7 @@ class CrossoverRun(InteriorRun):
     def _penalty_weight(self) -> float:
         """ω."""
         n_e = self._sizes[0]
-        equalities, inequalities = self._multipliers[:, :n_e], self._multipliers[:-1, n_e + 1 :: 2]
+        equalities, inequalities = self._multipliers[:, :n_e], self._dual
         return _WEIGHT * float(max(np.abs(equalities).max(initial=0.0), inequalities.max(initial=0.0)))
 
     def _take(self, objective: float, kappa: float, length: float) -> None:

@@ -41,6 +41,8 @@ See eqs. (27) and (28) of docs/mathematics.md. Sources: Nocedal and Wright (2006
 (2006); Pavlov et al. (2021) for DDP.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -56,7 +58,7 @@ from contact_ddp_ros.ocp.interior_solution import (
 )
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem, node_data
-from contact_ddp_ros.ocp.solution import Guess
+from contact_ddp_ros.ocp.solution import Guess, Iteration
 from contact_ddp_ros.ocp.workspace import Workspace
 
 Array = NDArray[np.float64]
@@ -80,6 +82,7 @@ class InteriorPointSolver:
         max_iterations: int | None = None,
         warm: DualVariables | None = None,
         mu: float | None = None,
+        callback: Callable[[Iteration], object] | None = None,
     ) -> InteriorSolution:
         """Minimise the problem's cost subject to its constraints from x0, starting at a guess.
 
@@ -91,16 +94,17 @@ class InteriorPointSolver:
             max_iterations: limit of this solve, in place of the option.
             warm: multipliers to begin with, as those of an earlier solution.
             mu: barrier parameter that is held, in the cost's units; by default it falls to the options' end.
+            callback: gets every iteration; True ends the solve.
 
         Raises:
             SolverError: as :meth:`contact_ddp_ros.ocp.ddp.DdpSolver.solve`, or `warm` is of another size, or the
-                strategy "inertia" meets an equality that is not mixed.
+                strategy "inertia" meets equalities of nodes without control before the end.
         """
         data = node_data(problem, penalty=(self.interior.sigma, 1.0, 0.0))
-        if self.interior.strategy == "inertia" and problem.n_mixed < problem.n_e:
+        if self.interior.strategy == "inertia" and problem.n_mixed + problem.n_terminal < problem.n_e:
             raise SolverError(
-                f"{problem.constraint_name(problem.n_mixed)} is no mixed equality, g(x, u) = 0 of every node with "
-                'control; the strategy "inertia" takes these only: make it a cost, or use "blend"'
+                f"{problem.constraint_name(problem.n_mixed)} is neither g(x, u) = 0 of every node with control nor "
+                'c(x) = 0 of the end; the strategy "inertia" takes these only: make it a cost, or use "blend"'
             )
         x_start, guess = checked_array("x0", x0, (problem.n_x,)), checked_guess(problem, guess)
         self._work = Workspace.of(problem, self._work)
@@ -112,7 +116,8 @@ class InteriorPointSolver:
         run = _kind_of(self.interior, mu is not None)(problem, data, self._work, self.options, self.interior)
         run.start(x_start, guess, hessian_blend)
         run.begin(warm, mu)
-        solution = run.end(guess, max_iterations if max_iterations is not None else self.options.max_iterations)
+        limit = max_iterations if max_iterations is not None else self.options.max_iterations
+        solution = run.end(guess, limit, callback)
         return run.outcome(solution)
 
 

@@ -15,12 +15,13 @@ from contact_ddp_ros.ocp.diagnosis import (
 )
 from contact_ddp_ros.ocp.interior_solution import (
     FEASIBLE,
+    Certificate,
     DualVariables,
     InteriorPointOptions,
     InteriorSolution,
 )
 from contact_ddp_ros.ocp.multipliers import MU, SIGMA
-from contact_ddp_ros.ocp.optimality import is_infeasible
+from contact_ddp_ros.ocp.optimality import least_violation
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.run import Run
@@ -59,6 +60,7 @@ class InteriorRun(Run):
         self.interior = interior
         self._past = interior.past_worst
         self.mus: list[float] = []
+        self.is_minimum = True
         self._multipliers, self._penalty = data[4], data[5]
         self._sizes = problem.n_e, problem.n_i
         weights = problem.inequality_weights
@@ -103,9 +105,9 @@ class InteriorRun(Run):
             # centred: an active constraint keeps its multiplier, others their distance
             given = np.maximum(warm.inequalities, mu / least)
             self._multipliers[:, :n_e] = warm.equalities
-            self._multipliers[:-1, n_e::2] = np.maximum(residuals[:-1, n_e:-1], mu / given)
-            self._multipliers[:-1, n_e + 1 :: 2] = 1.0 / self._multipliers[:-1, n_e::2]
-        self._multipliers[:-1, n_e + 1 :: 2] *= mu
+            self._slack[:] = np.maximum(residuals[:-1, n_e:-1], mu / given)
+            self._dual[:] = 1.0 / self._slack
+        self._dual[:] *= mu
         self._penalty[MU] = mu
         self._begun = True
         self._logarithms = self._sum_of_logarithms()
@@ -115,9 +117,10 @@ class InteriorRun(Run):
     def outcome(self, solution: Solution) -> InteriorSolution:
         """The solution with its multipliers; a violated constraint is named where the solve has failed."""
         n_e, _ = self._sizes
+        certificate = None
         if not self._held:
             solution = within_bounds(self.problem, solution)
-            if self._cannot_be_met(solution):
+            if certificate := self._certificate(solution):
                 solution = replace(solution, termination=Termination.INFEASIBLE, message=Termination.INFEASIBLE.value)
         if solution.termination is not Termination.CONVERGED:
             solution = replace(solution, message=f"{solution.message}; {worst_constraint(self.problem, solution)}")
@@ -125,18 +128,20 @@ class InteriorRun(Run):
             solution = replace(solution, message=f"{solution.message}; {remark}")
         return InteriorSolution(
             solution=solution,
-            multipliers=DualVariables(self._multipliers[:, :n_e].copy(), self._multipliers[:-1, n_e + 1 :: 2].copy()),
-            slacks=self._multipliers[:-1, n_e::2].copy(),
+            multipliers=DualVariables(self._multipliers[:, :n_e].copy(), self._dual.copy()),
+            slacks=self._slack.copy(),
             mu=float(self._penalty[MU]),
             mus=tuple(self.mus),
+            is_minimum=self.is_minimum,
+            certificate=certificate,
         )
 
-    def _cannot_be_met(self, solution: Solution) -> bool:
-        """Test for infeasibility: a solve failed by constraints that no trajectory near its last one keeps."""
+    def _certificate(self, solution: Solution) -> Certificate | None:
+        """Certificate of a solve that failed by constraints that no trajectory near its last one keeps."""
         violations = [max(one.equality, one.inequality) for one in solution.iterations]
         ended = solution.termination is Termination.ITERATIONS and is_stuck(violations)
         failed = (ended or solution.termination is Termination.STALLED) and largest_violation(solution) > FEASIBLE
-        return failed and is_infeasible(self.problem, solution, self.objective)
+        return least_violation(self.problem, solution, self.objective) if failed else None
 
     def _remark(self, solution: Solution) -> str:
         """Text on a barrier that is large beside the cost, at the end of a solve that converged."""
@@ -147,6 +152,18 @@ class InteriorRun(Run):
             f"the barrier may be {left:.2g} of a cost of {solution.cost:.2g}, since tolerances are relative to "
             f"1 + |cost|: multiply the cost by {1.0 / size:.0e}"
         )
+
+    @property
+    def _slack(self) -> Array:
+        """(N, n_i) s, part of the multipliers."""
+        n_e, n_i = self._sizes
+        return self._multipliers[:-1, n_e : n_e + 2 * n_i : 2]
+
+    @property
+    def _dual(self) -> Array:
+        """(N, n_i) y, likewise."""
+        n_e, n_i = self._sizes
+        return self._multipliers[:-1, n_e + 1 : n_e + 2 * n_i : 2]
 
     @property
     def _keeps_constraints(self) -> bool:

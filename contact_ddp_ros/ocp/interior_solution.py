@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.base.config import parameter, validate
 from contact_ddp_ros.ocp.options import SolverOptions
-from contact_ddp_ros.ocp.solution import Solution, summary
+from contact_ddp_ros.ocp.solution import Solution, Termination, summary
 
 Array = NDArray[np.float64]
 
+
+_PARTS = ("partials", "sweep", "rollout")
 
 FEASIBLE = 1e-6
 """Largest violation of a constraint that counts as none."""
@@ -94,6 +96,46 @@ class DualVariables:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """Infeasibility certificate: a trajectory at which no other nearby violates a problem's constraints less.
+
+    It is a stationary point of V = ½ Σ |c|² + ½ Σ min(z, 0)². Where dynamics and constraints are linear no trajectory
+    at all violates them less.
+
+    Attributes:
+        xs, us: (N+1, n_x), (N, n_u) the trajectory.
+        equalities, inequalities: (N+1, n_e), (N, n_i) what it leaves of the violations |c| and max(−z, 0).
+        multipliers: weights λ of the constraints for which Σ λᵀ∇c vanishes along the dynamics, of the size of c.
+        slope: largest |∂V/∂u|, which is zero at a stationary point.
+        names: of the constraints.
+    """
+
+    xs: Array = field(repr=False)
+    us: Array = field(repr=False)
+    equalities: Array = field(repr=False)
+    inequalities: Array = field(repr=False)
+    multipliers: DualVariables = field(repr=False)
+    slope: float
+    names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def violated(self) -> list[tuple[str, int, float]]:
+        """Name, node and violation of constraints that cannot be met together, the most violated first."""
+        n_e = self.equalities.shape[1]
+        found = [
+            (self.names[offset + int(i)], int(k), float(amounts[k, i]))
+            for offset, amounts in ((0, self.equalities), (n_e, self.inequalities))
+            for k, i in np.argwhere(amounts > FEASIBLE * max(1.0, float(amounts.max(initial=0.0))))
+        ]
+        return sorted(found, key=lambda one: -one[2])
+
+    def __str__(self) -> str:
+        """The three most violated constraints, and how many there are."""
+        listed = [f"{name} of node {k} by {amount:.3g}" for name, k, amount in self.violated]
+        return f"least violation nearby: {', '.join(listed[:3])}" + (f" and {len(listed) - 3} more" * (len(listed) > 3))
+
+
+@dataclass(frozen=True)
 class InteriorSolution:
     """A solution with its multipliers.
 
@@ -103,6 +145,9 @@ class InteriorSolution:
         slacks: (N, n_i), ∞ where a node lacks an inequality.
         mu: barrier parameter at the end.
         mus: barrier parameter of each iteration.
+        relative_violation: the largest one in the units that the solver worked in, where these are others.
+        is_minimum: False at a stationary point with negative curvature; only the strategy "inertia" tells.
+        certificate: of an infeasible problem.
     """
 
     solution: Solution
@@ -110,6 +155,9 @@ class InteriorSolution:
     slacks: Array = field(repr=False)
     mu: float = 0.0
     mus: tuple[float, ...] = ()
+    relative_violation: float | None = None
+    is_minimum: bool = True
+    certificate: Certificate | None = None
 
     def __str__(self) -> str:
         """One line: how the solve ended, cost, violations, iterations and sizes."""
@@ -118,8 +166,52 @@ class InteriorSolution:
     __repr__ = __str__
 
     @property
+    def xs(self) -> Array:
+        """(N+1, n_x) states."""
+        return self.solution.xs
+
+    @property
+    def us(self) -> Array:
+        """(N, n_u) controls."""
+        return self.solution.us
+
+    @property
+    def gains(self) -> Array:
+        """(N, n_u, n_x) feedback gains about them."""
+        return self.solution.gains
+
+    @property
+    def cost(self) -> float:
+        """Objective."""
+        return self.solution.cost
+
+    @property
+    def status(self) -> Termination:
+        """Why the solve ended."""
+        return self.solution.termination
+
+    def summary(self) -> str:
+        """Table of the iterations, how the solve ended, times, and what an infeasible problem violates."""
+        lines = ["iteration      objective  violation      |L_u|        μ      δ or ρ   step"]
+        for number, (one, mu) in enumerate(zip(self.solution.iterations, self.mus), start=1):
+            violation = max(one.equality, one.inequality, one.gap)
+            lines.append(
+                f"{number:9d}  {one.cost:13.6e}   {violation:8.2e}   {one.gradient:8.2e} {mu:8.1e}    "
+                f"{one.rho:8.1e}  {one.step:5.3f}"
+            )
+        times = [sum(getattr(one, f"{part}_time") for one in self.solution.iterations) for part in _PARTS]
+        lines.append(str(self))
+        lines.append(", ".join(f"{part} {1e3 * time:.1f} ms" for part, time in zip(_PARTS, times)))
+        return "\n".join(lines + ([str(self.certificate)] if self.certificate else []))
+
+    @property
     def feasible(self) -> bool:
         """True if the dynamics hold exactly and every constraint within FEASIBLE."""
-        found = self.solution
-        worst = max(found.equality_violation, found.inequality_violation)
-        return found.is_finite and found.gap == 0.0 and worst <= FEASIBLE
+        return self.solution.is_finite and self.solution.gap == 0.0 and self.violation <= FEASIBLE
+
+    @property
+    def violation(self) -> float:
+        """Largest violation of a constraint, in the units that the solver worked in."""
+        if self.relative_violation is not None:
+            return self.relative_violation
+        return max(self.solution.equality_violation, self.solution.inequality_violation)

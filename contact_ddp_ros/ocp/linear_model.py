@@ -4,13 +4,17 @@ Companions of :mod:`contact_ddp_ros.ocp.constrained_riccati`; `expansion` is tha
 (:data:`contact_ddp_ros.ocp.rollout.EXPANSION`).
 """
 
+from typing import Any
+
 import numba as nb
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from contact_ddp_ros.base.numba_cache import njit
+from contact_ddp_ros.ocp.multipliers import SIGMA
 from contact_ddp_ros.ocp.numba_views import table
-from contact_ddp_ros.ocp.protocol import FLAGS, MATRIX, TENSOR
+from contact_ddp_ros.ocp.protocol import FLAGS, MATRIX, TENSOR, Problem
 from contact_ddp_ros.ocp.rollout import EXPANSION
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -96,9 +100,9 @@ def step_multipliers(xs, new_xs, psis, omegas, alpha, multipliers):
             multipliers[k, g] += value
 
 
-@njit(MATRIX(EXPANSION, MATRIX, TENSOR), **_OPTIONS)
-def linear_states(expansion, ks, gains):
-    """(N+1, n_x) the states' changes along the linearised step, without gaps."""
+@njit(MATRIX(EXPANSION, MATRIX, MATRIX, TENSOR), **_OPTIONS)
+def linear_states(expansion, gaps, ks, gains):
+    """(N+1, n_x) the states' changes along the linearised step, which closes gaps (N, n_x), or none without rows."""
     fxs, fus = expansion[0], expansion[1]
     n_nodes, n_u = ks.shape
     n_x = fxs.shape[1]
@@ -109,8 +113,29 @@ def linear_states(expansion, ks, gains):
             for j in range(n_x):
                 du[i] += gains[k, i, j] * states[k, j]
         for i in range(n_x):
+            states[k + 1, i] = gaps[k, i] if gaps.shape[0] > 0 else 0.0
             for j in range(n_x):
                 states[k + 1, i] += fxs[k, i, j] * states[k, j]
             for j in range(n_u):
                 states[k + 1, i] += fus[k, i, j] * du[j]
     return states
+
+
+def terminal_jacobian(
+    problem: Problem, data: tuple[Any, ...], x: NDArray[np.float64], u: NDArray[np.float64], aux: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(n_terminal, n_x) c_x of the equalities at the end: what a multiplier of 1 adds to the cost's gradient there."""
+    n, n_x, n_u, n_e = problem.n_nodes, problem.n_x, problem.n_u, problem.n_e
+    shapes = ((n_x, n_x), (n_x, n_u), (n_x,), (n_u,), (n_x, n_x), (n_u, n_x), (n_u, n_u))
+    node = tuple(np.zeros(shape) for shape in shapes)
+    y, gradients = data[4][n, :n_e], []
+    kept, sigma = y.copy(), data[5][SIGMA]
+    data[5][SIGMA] = 0.0
+    for i in range(n_e - problem.n_terminal - 1, n_e):
+        y[:] = 0.0
+        if i >= n_e - problem.n_terminal:
+            y[i] = 1.0
+        problem.first(data, n, x, u, aux, node)
+        gradients.append(node[2].copy())
+    y[:], data[5][SIGMA] = kept, sigma
+    return np.array(gradients[1:]).reshape(-1, n_x) - gradients[0]

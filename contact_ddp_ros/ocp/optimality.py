@@ -14,8 +14,8 @@ failed solve returns,
     J + S V,    V = ½ Σ |c|² + ½ Σ min(z, 0)²,    S = 10⁸ (1 + |J|),
 
 a barrier of width δ → 0 and weight S δ² being S/2 min(z, 0)². Where that converges with a violation that J cannot
-explain, no trajectory near it keeps the constraints to first order. It is no certificate: another start may lead to a
-feasible trajectory.
+explain, no trajectory near it keeps the constraints to first order: a certificate where the problem is linear, while
+otherwise another start may lead to a feasible trajectory.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from contact_ddp_ros.ocp.ddp import DdpSolver
 from contact_ddp_ros.ocp.diagnosis import largest_violation
+from contact_ddp_ros.ocp.interior_solution import Certificate, DualVariables
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
 from contact_ddp_ros.ocp.solution import Guess, Solution, Termination
@@ -72,15 +73,15 @@ def error(
 _PENALTY, _WIDTH = 1e8, 1e-7
 """S relative to the cost, and δ."""
 
-_INFEASIBLE = 1e-3
+_INFEASIBLE = 1e-4
 """Least violation that S leaves no doubt about, in the constraint's units."""
 
 _ITERATIONS = 200
 """Largest number of iterations in the minimisation of V."""
 
 
-def is_infeasible(problem: Problem, solution: Solution, objective: float) -> bool:
-    """Test for infeasibility: no trajectory near a solution of the cost J = `objective` violates the constraints less.
+def least_violation(problem: Problem, solution: Solution, objective: float) -> Certificate | None:
+    """Certificate that no trajectory near a solution of the cost J = `objective` keeps the constraints; None without.
 
     See the module's text; it takes a solve by DDP.
     """
@@ -93,4 +94,15 @@ def is_infeasible(problem: Problem, solution: Solution, objective: float) -> boo
         Guess(solution.xs, solution.us, np.zeros_like(solution.gains)),
         penalty=[sigma, _WIDTH, sigma * _WIDTH**2 / mean],
     )
-    return nearest.termination is Termination.CONVERGED and largest_violation(nearest) > _INFEASIBLE
+    if nearest.termination is not Termination.CONVERGED or not largest_violation(nearest) > _INFEASIBLE:
+        return None
+    equalities, inequalities = nearest.residuals[:, :-1], np.minimum(nearest.inequalities[:-1], 0.0)
+    return Certificate(
+        xs=nearest.xs,
+        us=nearest.us,
+        equalities=np.abs(equalities),
+        inequalities=-inequalities,
+        multipliers=DualVariables(equalities, inequalities),
+        slope=nearest.iterations[-1].gradient / sigma,
+        names=tuple(problem.constraint_name(i) for i in range(problem.n_e + problem.n_i)),
+    )

@@ -99,6 +99,7 @@ class Problem:
         n_kept: floats of a node's aux, from the first on, that a solution keeps; all by default.
         n_mixed: how many of the n_e, the first ones, are mixed: g(x, u) = 0 at every node with control. `first` leaves
             their Jacobian [g_x g_u] at the end of aux, row by row.
+        n_terminal: how many of the n_e, the last ones, are of the terminal node only: c(x_N) = 0.
         constraint_names: of the n_e equalities and the n_i inequalities, for messages; numbered where there are none.
         position_steps: (N,) s of nodes with x = (q, v) and q⁺ = q + s v⁺, for which the sweep needs half the products;
             None where a node is another.
@@ -128,6 +129,7 @@ class Problem:
     inequality_weights: Array | None = None
     constraint_names: tuple[str, ...] = ()
     n_mixed: int = 0
+    n_terminal: int = 0
     n_kept: int | None = None
     control_bounds: Array | None = None
 
@@ -156,6 +158,10 @@ class Problem:
             raise SolverError(
                 f"n_mixed is {self.n_mixed} of {self.n_e} equalities, n_aux {self.n_aux}; needed: at most n_e, and "
                 f"{self.n_x + self.n_u} entries of aux for each"
+            )
+        if not 0 <= self.n_terminal <= self.n_e - self.n_mixed:
+            raise SolverError(
+                f"n_terminal is {self.n_terminal}, n_mixed {self.n_mixed}; needed: together at most n_e = {self.n_e}"
             )
         if self.position_steps is not None and self.n_x % 2:
             raise SolverError(f"position_steps are given for {self.n_x} states; needed: x = (q, v), an even number")

@@ -4,6 +4,7 @@
 (:mod:`contact_ddp_ros.ocp.interior_run`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ class Run:
         self.gaps = Defects(problem.n_x)
         self.iterations: list[Iteration] = []
         self._effort = _Effort()
-        self._expanded = False
+        self._expanded = self._swept = False
         self._short_without_curvature = False
         self._longest = 1.0
         self._share = 1.0
@@ -364,7 +365,7 @@ class Run:
         )
         self._effort = _Effort()
 
-    def end(self, guess: Guess, limit: int) -> Solution:
+    def end(self, guess: Guess, limit: int, callback: Callable[[Iteration], object] | None = None) -> Solution:
         """Iterate until a reason to stop, at most `limit` times; the guess's gains are kept where there is no sweep."""
         initial_cost, first = self.cost, self.objective
         termination = None if np.isfinite(self.cost) else Termination.DIVERGED
@@ -372,7 +373,13 @@ class Run:
             if len(self.iterations) >= limit:
                 termination, self.message = Termination.ITERATIONS, f"iteration limit reached: {limit}"
             else:
+                done = len(self.iterations)
                 termination = self.iterate()
+                if callback is not None and termination is None and len(self.iterations) > done:
+                    ends = callback(self.iterations[-1])
+                    if ends is True or isinstance(ends, str):
+                        reason = ends if isinstance(ends, str) else "by the callback"
+                        termination, self.message = Termination.ITERATIONS, f"ended early: {reason}"
         if termination in (Termination.ITERATIONS, Termination.STALLED):
             termination = self._explain_end(termination, first)
         work, n_e = self.work, self.problem.n_e
@@ -380,7 +387,7 @@ class Run:
         return Solution(
             xs=xs.copy(),
             us=us.copy(),
-            gains=work.gains.copy() if self.iterations else np.array(guess.gains),
+            gains=work.gains.copy() if self.iterations or self._swept else np.array(guess.gains),
             aux=aux[:, : self.problem.n_kept].copy(),
             residuals=np.hstack([residuals[:, :n_e], residuals[:, -1:]]),
             cost=self.objective,

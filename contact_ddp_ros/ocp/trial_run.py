@@ -36,6 +36,12 @@ _S_PHI, _S_THETA = 2.3, 1.1
 _SWITCH, _LIMIT = 1e-4, 1e4
 """ϑ_min and the largest ϑ of any trial, relative to the first one and at least to 1."""
 
+_SHORT = 1e-5
+"""Step whose differences predict."""
+
+_FREE = 0.5
+"""Inequalities below this share of their slacks go their own way."""
+
 _ROUNDING = 1e-15
 """φ's differences below this share of it are rounding."""
 
@@ -92,6 +98,8 @@ class TrialRun(InteriorRun):
         super().__init__(problem, data, work, options, interior)
         n, n_g = problem.n_nodes, problem.n_mixed
         self._psis, self._omegas = np.zeros((n, n_g)), np.zeros((n, n_g, problem.n_x))
+        self._predicted: Array | None = None
+        self._n_bounds = 0 if problem.control_bounds is None else 2 * problem.n_u
 
     def _pair(self, objective: float, residuals: Array, slack: Array, closed: float) -> Pair:
         """(ϑ, φ) of residuals, slacks, and a trajectory that closes a share of its gaps."""
@@ -109,23 +117,67 @@ class TrialRun(InteriorRun):
         work, started = self.work, perf_counter()
         work.trial[0][0] = work.nominal[0][0]
         boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
-        cost = self._rollout(*work.nominal[:2], work.gains, alpha, work.trial, 1.0 - boundary)
+        least = 1.0 - boundary if self._predicted is None else -np.inf
+        cost = self._rollout(*work.nominal[:2], work.gains, alpha, work.trial, least)
         self._effort.rollout_time += perf_counter() - started
-        if not np.isfinite(cost):
+        if not np.isfinite(cost) or self._leaves_limits(alpha, boundary):
             return None
         _, psi, _, equalities = slacks.trial(
             *(work.trial[3], work.nominal[3], self._multipliers, self._weights, self._penalty),
             *(*self._sizes, alpha, boundary, self._slacks),
         )
+        if self._predicted is not None:
+            old, z, step = self._slack, work.nominal[3][:-1, self._sizes[0] : -1], self._predicted
+            with np.errstate(invalid="ignore"):
+                tied = work.trial[3][:-1, self._sizes[0] : -1] + (1.0 - alpha) * (old - z)
+                free = np.maximum(old + alpha * (step + z - old), (1.0 - boundary) * old)
+            self._slacks = np.where(self._free & (tied < (1.0 - boundary) * old), free, tied)
         self._trial_objective = cost - psi - equalities
         return self._pair(self._trial_objective, work.trial[3], self._slacks, alpha)
+
+    @property
+    def _free(self) -> NDArray[np.bool_]:
+        """(N, n_i) inequalities that are violated, or far from their slacks, and no control's bound."""
+        z = self.work.nominal[3][:-1, self._sizes[0] : -1]
+        free = z < _FREE * self._slack
+        free[:, : self._n_bounds] = False
+        return free
+
+    def _leaves_limits(self, alpha: float, boundary: float) -> bool:
+        """True if a trial whose free slacks go as predicted takes another inequality beyond the boundary."""
+        if self._predicted is None:
+            return False
+        inequalities = slice(self._sizes[0], -1)
+        old, z = self._slack, self.work.nominal[3][:-1, inequalities]
+        with np.errstate(invalid="ignore"):
+            tied = self.work.trial[3][:-1, inequalities] + (1.0 - alpha) * (old - z)
+            self._share = float(np.nanmin(np.where(self._free, 1.0, tied / old), initial=1.0))
+        return self._share < 1.0 - boundary
+
+    def _predict(self, alpha: float) -> float:
+        """Predict the inequalities' changes along the step, to first order; the share of α that slacks allow then.
+
+        Slacks that the boundary would stop because z is curved go as predicted from here on, and leave z.
+        """
+        work, n_e = self.work, self._sizes[0]
+        work.trial[0][0] = work.nominal[0][0]
+        if not np.isfinite(self._rollout(*work.nominal[:2], work.gains, _SHORT, work.trial)):
+            return self._shorter(alpha)
+        old, now, slack = work.nominal[3][:-1, n_e:-1], work.trial[3][:-1, n_e:-1], self._slack
+        with np.errstate(invalid="ignore"):
+            self._predicted = np.where(np.isfinite(old), (now - old) / _SHORT, 0.0)
+            change = np.where(np.isfinite(old), self._predicted + old - slack, 0.0)
+        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
+        falling = self._free & (change < 0.0)
+        most = np.divide(-boundary * slack, change, out=np.full_like(change, np.inf), where=falling)
+        return min(alpha, float(most.min(initial=np.inf)))
 
     def _shorter(self, alpha: float) -> float:
         """The step to try after one that diverged or went beyond the boundary."""
         beyond = 1.0 - self._share
         if beyond <= self.interior.boundary:
             return alpha * self.options.step_factor
-        return alpha * min(max(self.interior.boundary / beyond, 0.1), 0.95)
+        return alpha * min(max(self.interior.boundary / beyond, 0.3), 0.95)
 
     def _take(self, alpha: float) -> None:
         """Make the trial the nominal trajectory, with its slacks and multipliers."""
@@ -133,8 +185,12 @@ class TrialRun(InteriorRun):
         mixed = self._multipliers.copy()
         linear_model.step_multipliers(work.nominal[0], work.trial[0], self._psis, self._omegas, alpha, mixed)
         work.nominal, work.trial = work.trial, work.nominal
+        ahead = work.nominal[3]
+        if self._predicted is not None:
+            ahead = ahead.copy()
+            ahead[:-1, self._sizes[0] : -1] = work.trial[3][:-1, self._sizes[0] : -1] + alpha * self._predicted
         slacks.advance(
-            *(work.nominal[3], work.trial[3], self._multipliers, self._penalty),
+            *(ahead, work.trial[3], self._multipliers, self._penalty),
             *(*self._sizes, alpha, self.interior.boundary, self._slacks, True),
         )
         self._multipliers[:, :n_g] = mixed[:, :n_g]

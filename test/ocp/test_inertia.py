@@ -116,11 +116,22 @@ def test_gaps_are_closed_and_limits_on_the_state_kept():
     assert found.solution.cost == pytest.approx(blend.solution.cost, rel=1e-5)
 
 
-def test_an_equality_of_the_end_is_refused():
+def test_an_equality_of_the_end_is_kept():
     problem = casadi_problem(FOLLOWING, COST, 0.0, n_nodes=5, x=X, u=U, terminal_equality=END)
     x0 = np.array([0.1, 0.0])
-    with pytest.raises(SolverError, match=r"terminal_equality\[0\] is no mixed equality"):
-        solver().solve(problem, x0, still(problem, x0))
+    found = solver().solve(problem, x0, still(problem, x0))
+    other = InteriorPointSolver().solve(problem, x0, still(problem, x0))
+    assert found.feasible and found.solution.equality_violation < 1e-8
+    assert found.cost == pytest.approx(other.cost, rel=1e-6)
+    assert found.multipliers.equalities[-1] == pytest.approx(other.multipliers.equalities[-1], rel=1e-4)
+
+
+def test_equalities_of_other_nodes_without_control_are_refused():
+    problem = casadi_problem(FOLLOWING, COST, 0.0, n_nodes=5, x=X, u=U, terminal_equality=END)
+    with pytest.raises(SolverError, match=r"terminal_equality\[0\] is neither"):
+        solver().solve(replace(problem, n_terminal=0), np.zeros(2), still(problem, np.zeros(2)))
+    with pytest.raises(SolverError, match="n_terminal is 9, n_mixed 0"):
+        replace(problem, n_terminal=9)
 
 
 def stuck(n_nodes=40):
