@@ -40,6 +40,7 @@ ROOMS: dict[str, dict[str, str]] = {
         "peers": "the same bound by Crocoddyl, CSQP, FATROP and IPOPT: the optimum, time to it, over the horizon",
     },
     "suite": {
+        "classical": "79 problems of textbooks and collections from 10 starts each, beside IPOPT",
         "suite": "500 published instances with contact, friction and obstacles: exact and Gauss-Newton Hessians, IPOPT",
     },
     "loop": {

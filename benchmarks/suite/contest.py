@@ -10,6 +10,7 @@ from benchmarks.suite.car import CAR, CAR_QUADRATIC
 from benchmarks.suite.formulation import Instance, SuiteProblem
 from benchmarks.suite.pendulums import ACROBOT, CART_POLE
 from benchmarks.suite.pushing import PUSHING
+from contact_ddp_ros.ocp import solve as general
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
 from contact_ddp_ros.ocp.interior_solution import InteriorPointOptions, interior_options
 from contact_ddp_ros.ocp.options import SolverOptions
@@ -53,12 +54,17 @@ class Outcome:
 
 
 def solution(instance: Instance, variant: str) -> Solution:
-    """By our interior point with the inertia corrected."""
+    """By :func:`contact_ddp_ros.solve`, or without second order by our interior point with the inertia corrected."""
+    problem = instance.problem()
+    if variant == "ddp":
+        return general.solve(
+            problem, instance.x0, instance.guess, max_iterations=MAX_ITERATIONS, tolerance=TOLERANCE
+        ).solution
     solver = InteriorPointSolver(
         interior_options(SolverOptions(variant=variant, max_iterations=MAX_ITERATIONS)),
         InteriorPointOptions(strategy="inertia", kkt_tolerance=TOLERANCE, mu=_FIRST_MU, slack_min=_FIRST_SLACK),
     )
-    return solver.solve(instance.problem(), instance.x0, instance.guess).solution
+    return solver.solve(problem, instance.x0, instance.guess).solution
 
 
 def ours(instance: Instance, variant: str) -> tuple[bool, int, float, str]:
