@@ -82,6 +82,7 @@ SLOW = (
     "test_docs_site.py",
     "test_documented_commands.py",
     "test_examples.py",
+    "test_hybrid_ddp.py",
     "test_notebook.py",
     "test_packaging.py",
     "test_recipes.py",
