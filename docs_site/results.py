@@ -25,8 +25,8 @@ _ABOUT: Final = """# Results
 
 This page holds the main results with their commands, and marks those whose code has changed since. The commit is that \
 of the measured code; with * it is the first one with the number on a page, since the measured one is not on record. \
-[Benchmarks](benchmarks.md) holds all tables, with missed targets. *Same numbers*: the code has changed, and 31 closed \
-loops and solves (`python -m benchmarks.golden_gate`) give the same to the last bit; that is not said of times.
+[Benchmarks](benchmarks.md) holds all tables, with missed targets. *Same numbers*: the code has changed, and 16 closed \
+loops (`python -m benchmarks.golden_gate`) give the same to the last bit; that is not said of times.
 
 | question | result | conditions | command | commit | code since then |
 |---|---|---|---|---|---|
