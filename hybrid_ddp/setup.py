@@ -17,7 +17,7 @@ exec((SOURCES / "__init__.py").read_text(encoding="utf-8"), VERSION)
 exec((SOURCES / "base" / "requirements.py").read_text(encoding="utf-8"), RULES)
 
 NEEDED = ("numpy", "scipy", "casadi", "numba", "PyYAML")
-FILES = ("__init__.py", "choices.py", "config.py", "errors.py", "numba_cache.py", "compiled/*.py")
+FILES = ("__init__.py", "choices.py", "config.py", "errors.py", "numba_cache.py", "compiled/*.py", "compiled/*.h")
 """Of the room `base`."""
 
 

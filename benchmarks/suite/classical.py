@@ -96,7 +96,8 @@ def contest(entry: Entry) -> dict[str, Any]:
     ended = process_time()
     solved, confirmed = ours.feasible and ours.status is Termination.CONVERGED, True
     if solved:
-        confirmed = same(ours.cost, ipopt(given, near=(ours.xs, ours.us)).cost)
+        near = ipopt(given, near=(ours.xs, ours.us))
+        confirmed = near.solved and same(ours.cost, near.cost)
     return asdict(
         Outcome(
             problem=entry.problem,

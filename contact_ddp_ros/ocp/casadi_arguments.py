@@ -28,11 +28,6 @@ class Symbols:
         entries = [float(low) if low == up else self.u[i] for i, (low, up) in enumerate(bounds.T)]
         return replace(self, held=cs.SX(cs.vertcat(*entries)))
 
-    @property
-    def away(self) -> cs.SX:
-        """½ Σ of squares of fixed controls' distances from their values."""
-        return cs.SX(0.0) if self.held is None else 0.5 * cs.sumsqr(self.u - self.held)
-
     @classmethod
     def of(cls, dynamics: Any, x: cs.SX | None, u: cs.SX | None, p: cs.SX | None) -> "Symbols":
         """The user's symbols, or new ones of the sizes of a function's arguments (x, u) or (x, u, p).

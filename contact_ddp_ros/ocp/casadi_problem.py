@@ -116,7 +116,7 @@ def casadi_problem(
     at_end = units.c_of(at_end)
     cost = units.cost(symbols.running, "running_cost", running_cost, symbols.z)
     if symbols.held is not None:
-        away = units.written(symbols.away)
+        away = units.away()
         cost += _Cost(away, cs.hessian(away, symbols.z)[0], cs.SX(*cost.rest.shape))
     end = units.cost(symbols.terminal, "terminal_cost", terminal_cost, symbols.x)
     kernels = compile_functions(
@@ -176,6 +176,13 @@ class _Units:
         """The expression at U_x x and U_u u."""
         n_z = self.symbols.z.numel()
         return cs.substitute(expression, self.symbols.z, self.all[:n_z] * self.symbols.z)
+
+    def away(self) -> cs.SX:
+        """½ Σ of squares of fixed controls' distances from their values, in their units."""
+        symbols = self.symbols
+        assert symbols.held is not None
+        of_u = self.all[symbols.n_x : symbols.n_x + symbols.n_u]
+        return 0.5 * cs.sumsqr(self.written(symbols.u - symbols.held) / of_u)
 
     def _divided(self, expression: cs.SX, part: int) -> cs.SX:
         first = sum(self.sizes[:part])

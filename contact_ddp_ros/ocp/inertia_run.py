@@ -118,18 +118,20 @@ class InertiaRun(TrialRun):
         """Begin a solve; mixed equalities need no penalty."""
         super().begin(warm, held)
         self._penalty[SIGMA] = 0.0
-        self._pinned = self._find_pinned()
+        if self._begun:
+            self._pinned = self._find_pinned()
 
     def _find_pinned(self) -> NDArray[np.bool_]:
-        """(N, n_i) inequalities of the first nodes that no control changes: x_0 keeps them, or nothing does."""
+        """(N, n_i) inequalities that no control changes, as those of the first node's state: x_0 keeps them or not."""
         work, n_e, found = self.work, self._sizes[0], []
-        size = (
-            1e-3 * (1.0 + np.abs(work.nominal[1])) * np.random.default_rng(0).uniform(0.5, 1.0, work.nominal[1].shape)
-        )
+        kept = self._cuts, self._rollouts, self._cut_place, self._share
+        rng, us = np.random.default_rng(0), work.nominal[1]
         for sign in (-1.0, 1.0):
+            size = 1e-3 * (1.0 + np.abs(us)) * rng.uniform(0.5, 1.0, us.shape)  # other ones: z may be even in u
             work.trial[0][0], work.trial[3][:] = work.nominal[0][0], np.nan
-            self._rollout(work.nominal[0], work.nominal[1] + sign * size, work.gains, 0.0, work.trial)
+            self._rollout(work.nominal[0], us + sign * size, work.gains, 0.0, work.trial)
             found.append(work.trial[3][:-1, n_e:-1].copy())
+        self._cuts, self._rollouts, self._cut_place, self._share = kept
         pinned: NDArray[np.bool_] = found[0] == found[1]
         return pinned
 
@@ -196,6 +198,7 @@ class InertiaRun(TrialRun):
     def _converged(self) -> Termination:
         """Sweep at the solution, for its gains and value function, and to see whether it is a minimum."""
         self.message = self.message or "converged: the error of the optimality conditions is below kkt_tolerance"
+        self._theta = self._curvature
         self._evaluate(self.work.expansion, "iterate")
         self._differentiate_goal()
         arrays = self.work.ks, self.work.gains, self.work.vx, self.work.vxx

@@ -24,7 +24,7 @@ from contact_ddp_ros.ocp.multipliers import MU, SIGMA
 from contact_ddp_ros.ocp.optimality import least_violation
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem
-from contact_ddp_ros.ocp.run import Run
+from contact_ddp_ros.ocp.run import EARLY, Run
 from contact_ddp_ros.ocp.solution import Solution, Termination
 from contact_ddp_ros.ocp.workspace import Workspace
 
@@ -139,6 +139,8 @@ class InteriorRun(Run):
     def _certificate(self, solution: Solution) -> Certificate | None:
         """Certificate of a solve that failed by constraints that no trajectory near its last one keeps."""
         violations = [max(one.equality, one.inequality) for one in solution.iterations]
+        if solution.message.startswith(EARLY):
+            return None
         ended = solution.termination is Termination.ITERATIONS and is_stuck(violations)
         failed = (ended or solution.termination is Termination.STALLED) and largest_violation(solution) > FEASIBLE
         return least_violation(self.problem, solution, self.objective) if failed else None

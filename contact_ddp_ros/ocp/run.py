@@ -34,6 +34,9 @@ rule sees noise only, and refusals would hold the error at the square root of ro
 _SMALL = 1e-3
 """The tolerance is relative to 1 + |cost|; 1 is the first cost where that is smaller than this."""
 
+EARLY = "ended early"
+"""Begin of the message of a solve that a callback ends."""
+
 _NEAR_BLEND = 0.25
 """θ of the first iteration that is no longer far from the optimum."""
 
@@ -375,11 +378,11 @@ class Run:
             else:
                 done = len(self.iterations)
                 termination = self.iterate()
-                if callback is not None and termination is None and len(self.iterations) > done:
+                if callback is not None and len(self.iterations) > done:
                     ends = callback(self.iterations[-1])
-                    if ends is True or isinstance(ends, str):
+                    if termination is None and (ends is True or isinstance(ends, str)):
                         reason = ends if isinstance(ends, str) else "by the callback"
-                        termination, self.message = Termination.ITERATIONS, f"ended early: {reason}"
+                        termination, self.message = Termination.ITERATIONS, f"{EARLY}: {reason}"
         if termination in (Termination.ITERATIONS, Termination.STALLED):
             termination = self._explain_end(termination, first)
         work, n_e = self.work, self.problem.n_e

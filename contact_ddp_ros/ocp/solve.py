@@ -26,6 +26,7 @@ from contact_ddp_ros.ocp.checks import checked_array, describe
 from contact_ddp_ros.ocp.ddp import checked_guess
 from contact_ddp_ros.ocp.interior_point import InteriorPointSolver
 from contact_ddp_ros.ocp.interior_solution import (
+    FEASIBLE,
     DualVariables,
     InteriorPointOptions,
     InteriorSolution,
@@ -33,7 +34,6 @@ from contact_ddp_ros.ocp.interior_solution import (
 )
 from contact_ddp_ros.ocp.options import SolverOptions
 from contact_ddp_ros.ocp.protocol import Problem, check_problem, node_data
-from contact_ddp_ros.ocp.rollout import state_bound
 from contact_ddp_ros.ocp.solution import Guess, Iteration, Termination
 from contact_ddp_ros.ocp.units import Units, is_scalable, units_of
 
@@ -47,6 +47,9 @@ _WINDOW, _CHANGE, _FALL = 100, 1e-3, 0.9
 
 _WIDE = 2.0**20
 """Factor on the states' units of an attempt that may leave the usual bound on them."""
+
+_FAR = 1e100
+"""States of a first trajectory that count as not finite."""
 
 _TOLERANCES = (1e-14, 1.0)
 """Least and largest tolerance."""
@@ -141,13 +144,14 @@ class _Job:
         self, options: SolverOptions, interior: InteriorPointOptions, guess: Guess, units: Units | None
     ) -> InteriorSolution:
         """A solve, and further ones from its end as long as that is no minimum, or has a much smaller unit."""
-        warm = self.warm
+        warm, best = self.warm, None
         for _ in range(_REFINEMENTS):
             found = self._solve(options, interior, guess, units, warm)
             self.iterations += found.solution.iterations
             taken = len(found.solution.iterations)
             self.mus += found.mus + (found.mu,) * (taken - len(found.mus))  # refused steps have none
             self.left -= taken
+            best = found if best is None or _rank(found)[:2] <= _rank(best)[:2] else best  # finer, if as good
             if self.left <= 0 or found.status is not Termination.CONVERGED:
                 break
             if not found.is_minimum:
@@ -159,7 +163,8 @@ class _Job:
             if finer.cost > _FINER * units.cost:
                 break
             units, guess, warm = finer, Guess(found.xs, found.us, np.zeros_like(found.gains)), found.multipliers
-        return found
+        assert best is not None
+        return best
 
     def _solve(
         self,
@@ -184,19 +189,21 @@ class _Job:
             ),
         )
         assert self.full is not None
-        return replace(found, relative_violation=self.full.violation(found.solution))
+        violation = self.full.violation(found.solution)
+        allowed = max(1.0, self.inertia.kkt_tolerance / FEASIBLE)
+        return replace(found, relative_violation=violation / allowed)
 
     def _disturbed(self, found: InteriorSolution, units: Units | None) -> Guess:
         size = units.u if units is not None else np.ones(self.problem.n_u)
         us = found.us + _DISTURBANCE * size * np.random.default_rng(0).uniform(-1.0, 1.0, found.us.shape)
         if self.problem.control_bounds is not None:
             us = np.clip(us, *self.problem.control_bounds)
-        return Guess.open_loop(self.x0, us)
+        return Guess(found.xs, us, np.zeros_like(found.gains))
 
     def _rolled_out(self, guess: Guess) -> tuple[Array, Array, bool]:
         """States and controls of a guess, as they are from where they leave the finite numbers; whether none does."""
         problem = self.problem
-        data, bound = node_data(problem, penalty=(0.0, 1.0, 0.0)), state_bound(self.x0, guess.xs)
+        data = node_data(problem, penalty=(0.0, 1.0, 0.0))
         xs, us = guess.xs.copy(), guess.us.copy()
         xs[0] = self.x0
         aux, residual, following = np.zeros(problem.n_aux), np.zeros(problem.n_residuals), np.zeros(problem.n_x)
@@ -204,7 +211,7 @@ class _Job:
             if k < problem.n_nodes:
                 us[k] = guess.us[k] + guess.gains[k] @ (xs[k] - guess.xs[k])
             cost = problem.step(data, k, xs[k], us[min(k, problem.n_nodes - 1)], following, aux, residual)
-            if not (np.isfinite(cost) and (np.abs(following) < bound).all()):
+            if not (np.isfinite(cost) and (np.abs(following) < _FAR).all()):
                 return guess.xs.copy(), guess.us.copy(), False
             if k < problem.n_nodes:
                 xs[k + 1] = following
@@ -237,8 +244,10 @@ class _Watch:
 
 def _rank(found: InteriorSolution) -> tuple[bool, int, float]:
     """Order of outcomes, the best first."""
-    order = [Termination.CONVERGED, Termination.UNBOUNDED, Termination.INFEASIBLE]
-    place = order.index(found.status) if found.status in order else len(order)
+    order = [Termination.UNBOUNDED, Termination.INFEASIBLE]
+    place = order.index(found.status) + 1 if found.status in order else len(order) + 1
+    if found.status is Termination.CONVERGED and found.feasible:
+        place = 0 if found.is_minimum else 1
     violation = found.violation if found.solution.is_finite else np.inf
     return not found.feasible, place, max(violation, found.solution.gap)
 

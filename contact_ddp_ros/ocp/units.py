@@ -163,7 +163,7 @@ def units_of(problem: Problem, xs: Array, us: Array, cost: float | None = None) 
     u = _control_units(problem, us, luu, _largest(np.abs(lx) * size, np.abs(_diagonals(lxx)) * size**2))
     x = _units(np.maximum(size, (np.abs(fu) @ u).max(axis=0)))
     slopes = _largest(np.abs(lx) * x, np.abs(lu) * u)
-    bends = _largest(np.abs(_diagonals(lxx)) * x**2, np.abs(_diagonals(luu)) * u**2)
+    bends = _largest(np.abs(_diagonals(lxx)) * x**2, np.abs(_diagonals(luu)) * (u * _free(problem)) ** 2)
     unit = max(slopes, bends) if cost is None else max(slopes, abs(cost) / n, _BENDS * bends)
     constraints = _units((np.abs(rows) * np.concatenate([x, u])).max(axis=2).max(axis=0))
     at_end = _units((np.abs(goal) * x).max(axis=1, initial=0.0))
@@ -204,6 +204,13 @@ def _half_ranges(problem: Problem) -> Array:
     low, up = problem.control_bounds
     there = np.isfinite(low) & np.isfinite(up)
     return np.where(there, 0.5 * (np.where(there, up, 0.0) - np.where(there, low, 0.0)), 0.0)
+
+
+def _free(problem: Problem) -> NDArray[np.bool_]:
+    """(n_u,) controls that bounds do not fix."""
+    assert problem.control_bounds is not None
+    free: NDArray[np.bool_] = problem.control_bounds[0] < problem.control_bounds[1]
+    return free
 
 
 def _diagonals(matrices: Array) -> Array:

@@ -100,6 +100,28 @@ def test_strange_problems_are_solved(name):
     assert found.cost == pytest.approx(optimum, rel=2e-4, abs=1e-9)
 
 
+def test_limits_even_in_the_control_have_their_multipliers():
+    """At controls of 0 their slope is 0, and yet they depend on them."""
+    found = solve(mass(running_cost=H * (U - 3.0) ** 2, inequalities=1.0 - U**2), np.zeros(2))
+    assert found.us == pytest.approx(np.ones((40, 1)), abs=1e-6)
+    assert found.multipliers.inequalities[:, 2] == pytest.approx(np.full(40, 2.0 * H), rel=1e-4)
+
+
+def test_a_large_fixed_control_does_not_count_as_cost():
+    x, u = ca.SX.sym("x"), ca.SX.sym("u", 2)
+    problem = casadi_problem(
+        x + H * u[0], H * (x**2 + u[0] ** 2), 0.0, n_nodes=40, x=x, u=u, u_min=[-9, 1e6], u_max=[9, 1e6]
+    )
+    found = solve(problem, [1.0])
+    alone = solve(casadi_problem(x + H * u[0], H * (x**2 + u[0] ** 2), 0.0, n_nodes=40, x=x, u=u[0]), [1.0])
+    assert found.feasible and found.cost == pytest.approx(alone.cost, rel=1e-7)
+
+
+def test_a_loose_tolerance_ends_sooner():
+    loose, tight = solve(swing_up(), np.zeros(2), tolerance=1e-3), solve(swing_up(), np.zeros(2))
+    assert loose.feasible and len(loose.solution.iterations) < len(tight.solution.iterations)
+
+
 def test_a_maximum_is_left():
     """The first controls are stationary for a cost that they maximise."""
     problem = mass(running_cost=H * (U**4 - U**2))
