@@ -18,14 +18,14 @@ exec((SOURCES / "base" / "requirements.py").read_text(encoding="utf-8"), RULES)
 
 NEEDED = ("numpy", "scipy", "casadi", "numba", "PyYAML")
 FILES = ("__init__.py", "choices.py", "config.py", "errors.py", "numba_cache.py", "compiled/*.py", "compiled/*.h")
-"""Of the room `base`."""
+"""Files of the room `base` that the solver imports or compiles."""
 
 
 class CopySources(build_py):
     """Build step that copies the sources with the package's name replaced."""
 
     def run(self):
-        """Copy after everything else."""
+        """Build step: copies after everything else."""
         super().run()
         files = [*SOURCES.glob("ocp/*.py"), *SOURCES.glob("ocp/*.c")]
         files += [one for pattern in FILES for one in SOURCES.glob(f"base/{pattern}")]
@@ -37,7 +37,7 @@ class CopySources(build_py):
 
 
 def requirements():
-    """Of the package's base, those that the solver needs."""
+    """Requirements of the solver: some of the package's."""
     found = RULES["ranges"]((ROOT / "requirements.txt").read_text(encoding="utf-8"))
     return [one for one in found if re.match(r"[\w-]+", one).group() in NEEDED]
 

@@ -28,10 +28,10 @@ STARTS, FIRST = 10, 11
 """Starts of each problem, and the seed of the first; with lower ones the solver was made."""
 
 TOLERANCE, MAX_ITERATIONS = 1e-8, 1000
-"""Of both solvers; the tolerance is IPOPT's default."""
+"""Tolerance and limit of both solvers; the tolerance is IPOPT's default."""
 
 SAME = 1e-4
-"""Relative difference of costs, or absolute one of a thousandth of it, that counts as none."""
+"""Difference of costs that counts as none, relative to the larger of a cost and 1e-3."""
 
 
 @dataclass(frozen=True)

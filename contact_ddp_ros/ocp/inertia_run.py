@@ -368,6 +368,9 @@ class InertiaRun(TrialRun):
 
     def _take(self, alpha: float) -> None:
         """Make the trial the nominal trajectory; the multipliers of the end go with it."""
+        if not len(self._goal):
+            super()._take(alpha)
+            return
         goals = slice(self._sizes[0] - len(self._goal), self._sizes[0])
         moved = linear_model.linear_states(self.work.expansion, self.gaps.d, self.work.ks, self.work.gains)[-1]
         super()._take(alpha)

@@ -145,7 +145,8 @@ class InteriorSolution:
         slacks: (N, n_i), ∞ where a node lacks an inequality.
         mu: barrier parameter at the end.
         mus: barrier parameter of each iteration.
-        relative_violation: the largest one in the units that the solver worked in, where these are others.
+        relative_violation: the largest one in units in which the constraints are of size 1, where the solver has such.
+        allowed_violation: up to which it counts as none.
         is_minimum: False at a stationary point with negative curvature; only the strategy "inertia" tells.
         certificate: of an infeasible problem.
     """
@@ -156,6 +157,7 @@ class InteriorSolution:
     mu: float = 0.0
     mus: tuple[float, ...] = ()
     relative_violation: float | None = None
+    allowed_violation: float = FEASIBLE
     is_minimum: bool = True
     certificate: Certificate | None = None
 
@@ -206,12 +208,12 @@ class InteriorSolution:
 
     @property
     def feasible(self) -> bool:
-        """True if the dynamics hold exactly and every constraint within FEASIBLE."""
-        return self.solution.is_finite and self.solution.gap == 0.0 and self.violation <= FEASIBLE
+        """True if the dynamics hold exactly and every constraint within `allowed_violation`."""
+        return self.solution.is_finite and self.solution.gap == 0.0 and self.violation <= self.allowed_violation
 
     @property
     def violation(self) -> float:
-        """Largest violation of a constraint, in the units that the solver worked in."""
+        """Largest violation of a constraint, relative where `relative_violation` is there."""
         if self.relative_violation is not None:
             return self.relative_violation
         return max(self.solution.equality_violation, self.solution.inequality_violation)

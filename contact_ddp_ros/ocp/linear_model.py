@@ -125,9 +125,7 @@ def terminal_jacobian(
     problem: Problem, data: tuple[Any, ...], x: NDArray[np.float64], u: NDArray[np.float64], aux: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """(n_terminal, n_x) c_x of the equalities at the end: what a multiplier of 1 adds to the cost's gradient there."""
-    n, n_x, n_u, n_e = problem.n_nodes, problem.n_x, problem.n_u, problem.n_e
-    shapes = ((n_x, n_x), (n_x, n_u), (n_x,), (n_u,), (n_x, n_x), (n_u, n_x), (n_u, n_u))
-    node = tuple(np.zeros(shape) for shape in shapes)
+    n, n_x, n_e, node = problem.n_nodes, problem.n_x, problem.n_e, problem.derivatives()
     y, gradients = data[4][n, :n_e], []
     kept, sigma = y.copy(), data[5][SIGMA]
     data[5][SIGMA] = 0.0

@@ -184,6 +184,12 @@ class Problem:
         """Number N of nodes, the terminal node not counted."""
         return len(self.has_control)
 
+    def derivatives(self, *nodes: int) -> tuple[Array, ...]:
+        """Zero arrays of DERIVATIVES, of one node or stacked for a number of them."""
+        n_x, n_u = self.n_x, self.n_u
+        shapes = ((n_x, n_x), (n_x, n_u), (n_x,), (n_u,), (n_x, n_x), (n_u, n_x), (n_u, n_u))
+        return tuple(np.zeros((*nodes, *shape)) for shape in shapes)
+
     @property
     def halves(self) -> Array:
         """`position_steps`, empty where there are none."""

@@ -43,7 +43,7 @@ _REFINEMENTS, _FINER = 4, 0.1
 """Solves of an attempt at most, and the share of the cost's unit below which another one follows."""
 
 _WINDOW, _CHANGE, _FALL = 100, 1e-3, 0.9
-"""Iterations in which a solve that does not creep changes its cost by a share, or leaves a share of its violation."""
+"""Progress that keeps an attempt alive: iterations, in which cost or violation change by shares."""
 
 _WIDE = 2.0**20
 """Factor on the states' units of an attempt that may leave the usual bound on them."""
@@ -79,8 +79,8 @@ def solve(
         guess: first trajectory, or controls (N, n_u); by default the middle of the bounds, or 0. With `warm` its own.
         warm: an earlier solution of a similar problem, whose trajectory and multipliers are begun with.
         max_iterations: limit of all attempts together.
-        tolerance: largest error of the optimality conditions at the end, in the problem's units.
-        callback: gets every iteration, its costs in the units of the solver; True ends the solve.
+        tolerance: largest error of the optimality conditions at the end, in units in which the problem is of size 1.
+        callback: gets every iteration, its numbers in the solver's units; True ends the solve.
 
     Raises:
         SolverError: x0 or the guess do not fit the problem, or hold NaN or infinite numbers.
@@ -109,7 +109,7 @@ def solve(
 
 
 class _Job:
-    """A problem with the settings of its solve."""
+    """Solve in progress: its problem and settings, and what all attempts have done."""
 
     def __init__(
         self,
@@ -189,9 +189,8 @@ class _Job:
             ),
         )
         assert self.full is not None
-        violation = self.full.violation(found.solution)
-        allowed = max(1.0, self.inertia.kkt_tolerance / FEASIBLE)
-        return replace(found, relative_violation=violation / allowed)
+        allowed = max(FEASIBLE, self.inertia.kkt_tolerance)
+        return replace(found, relative_violation=self.full.violation(found.solution), allowed_violation=allowed)
 
     def _disturbed(self, found: InteriorSolution, units: Units | None) -> Guess:
         size = units.u if units is not None else np.ones(self.problem.n_u)
@@ -243,7 +242,7 @@ class _Watch:
 
 
 def _rank(found: InteriorSolution) -> tuple[bool, int, float]:
-    """Order of outcomes, the best first."""
+    """Sort key of outcomes, the best first."""
     order = [Termination.UNBOUNDED, Termination.INFEASIBLE]
     place = order.index(found.status) + 1 if found.status in order else len(order) + 1
     if found.status is Termination.CONVERGED and found.feasible:

@@ -116,7 +116,7 @@ class TrialRun(InteriorRun):
         """Roll a step out; None where it diverges or goes beyond the boundary."""
         work, started = self.work, perf_counter()
         work.trial[0][0] = work.nominal[0][0]
-        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
+        boundary = self._boundary
         least = 1.0 - boundary if self._predicted is None else -np.inf
         cost = self._rollout(*work.nominal[:2], work.gains, alpha, work.trial, least)
         self._effort.rollout_time += perf_counter() - started
@@ -127,10 +127,9 @@ class TrialRun(InteriorRun):
             *(*self._sizes, alpha, boundary, self._slacks),
         )
         if self._predicted is not None:
-            old, z, step = self._slack, work.nominal[3][:-1, self._sizes[0] : -1], self._predicted
+            old, z, tied = self._slack, work.nominal[3][:-1, self._sizes[0] : -1], self._tied(alpha)
             with np.errstate(invalid="ignore"):
-                tied = work.trial[3][:-1, self._sizes[0] : -1] + (1.0 - alpha) * (old - z)
-                free = np.maximum(old + alpha * (step + z - old), (1.0 - boundary) * old)
+                free = np.maximum(old + alpha * (self._predicted + z - old), (1.0 - boundary) * old)
             self._slacks = np.where(self._free & (tied < (1.0 - boundary) * old), free, tied)
         self._trial_objective = cost - psi - equalities
         return self._pair(self._trial_objective, work.trial[3], self._slacks, alpha)
@@ -143,15 +142,25 @@ class TrialRun(InteriorRun):
         free[:, : self._n_bounds] = False
         return free
 
+    @property
+    def _boundary(self) -> float:
+        """Fraction to the boundary τ."""
+        return max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
+
+    def _tied(self, alpha: float) -> Array:
+        """(N, n_i) slacks s(α) of a trial that follow its z."""
+        inequalities = slice(self._sizes[0], -1)
+        with np.errstate(invalid="ignore"):
+            apart = self._slack - self.work.nominal[3][:-1, inequalities]
+            tied: Array = self.work.trial[3][:-1, inequalities] + (1.0 - alpha) * apart
+        return tied
+
     def _leaves_limits(self, alpha: float, boundary: float) -> bool:
         """True if a trial whose free slacks go as predicted takes another inequality beyond the boundary."""
         if self._predicted is None:
             return False
-        inequalities = slice(self._sizes[0], -1)
-        old, z = self._slack, self.work.nominal[3][:-1, inequalities]
         with np.errstate(invalid="ignore"):
-            tied = self.work.trial[3][:-1, inequalities] + (1.0 - alpha) * (old - z)
-            self._share = float(np.nanmin(np.where(self._free, 1.0, tied / old), initial=1.0))
+            self._share = float(np.nanmin(np.where(self._free, 1.0, self._tied(alpha) / self._slack), initial=1.0))
         return self._share < 1.0 - boundary
 
     def _predict(self, alpha: float) -> float:
@@ -167,9 +176,8 @@ class TrialRun(InteriorRun):
         with np.errstate(invalid="ignore"):
             self._predicted = np.where(np.isfinite(old), (now - old) / _SHORT, 0.0)
             change = np.where(np.isfinite(old), self._predicted + old - slack, 0.0)
-        boundary = max(self.interior.boundary, 1.0 - float(self._penalty[MU]))
         falling = self._free & (change < 0.0)
-        most = np.divide(-boundary * slack, change, out=np.full_like(change, np.inf), where=falling)
+        most = np.divide(-self._boundary * slack, change, out=np.full_like(change, np.inf), where=falling)
         return min(alpha, float(most.min(initial=np.inf)))
 
     def _shorter(self, alpha: float) -> float:

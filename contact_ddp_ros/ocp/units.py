@@ -71,7 +71,7 @@ class Units:
         )
 
     def solution(self, problem: Problem, found: InteriorSolution) -> InteriorSolution:
-        """What was found in these units, in the problem's own."""
+        """Solution in the problem's own units, of one in these; iterations keep all but their costs."""
         inner, cost, x, u = found.solution, self.cost, self.x, self.u
         violations = np.maximum(0.0, -inner.inequalities * self.inequalities).max(axis=1, initial=0.0)
         own = replace(
@@ -105,7 +105,7 @@ class Units:
         )
 
     def violation(self, solution: Solution) -> float:
-        """Largest violation of a solution in the problem's own units, in these; with its gaps."""
+        """Largest violation, or gap, in these units, of a solution in the problem's own."""
         n_e = self.equalities.size
         equalities = np.abs(solution.residuals[:, :n_e]) / self.equalities
         inequalities = np.maximum(0.0, -solution.inequalities) / self.inequalities
@@ -125,7 +125,7 @@ class Units:
 
 
 def _message(problem: Problem, solution: Solution, certificate: Certificate | None) -> str:
-    """How a solve ended, with numbers in the problem's own units."""
+    """Message on the end of a solve, with numbers in the problem's own units."""
     if solution.termination is Termination.INFEASIBLE and certificate is not None:
         return f"{Termination.INFEASIBLE.value}; {certificate}"
     if solution.termination is Termination.UNBOUNDED:
@@ -150,8 +150,7 @@ def units_of(problem: Problem, xs: Array, us: Array, cost: float | None = None) 
     """
     n, n_x, n_u, n_h = problem.n_nodes, problem.n_x, problem.n_u, int(problem.integers[0])
     data = node_data(problem, penalty=(0.0, 1.0, 0.0))
-    shapes = ((n_x, n_x), (n_x, n_u), (n_x,), (n_u,), (n_x, n_x), (n_u, n_x), (n_u, n_u))
-    expansion = tuple(np.zeros((n + 1, *shape)) for shape in shapes)
+    expansion = problem.derivatives(n + 1)
     aux = np.zeros((n + 1, problem.n_aux))
     expand(node_function(problem.first, FIRST), data, xs, us, aux, expansion)
     _, fu, lx, lu, lxx, _, luu = expansion

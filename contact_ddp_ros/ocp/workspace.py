@@ -62,15 +62,6 @@ class Workspace:
     @staticmethod
     def _allocate(problem: Problem) -> tuple[tuple[Array, ...], _Swept, _Swept, _Swept, _Swept]:
         n, n_x, n_u = problem.n_nodes, problem.n_x, problem.n_u
-        expansion = (
-            np.zeros((n + 1, n_x, n_x)),
-            np.zeros((n + 1, n_x, n_u)),
-            np.zeros((n + 1, n_x)),
-            np.zeros((n + 1, n_u)),
-            np.zeros((n + 1, n_x, n_x)),
-            np.zeros((n + 1, n_u, n_x)),
-            np.zeros((n + 1, n_u, n_u)),
-        )
         swept, candidate = (
             (np.zeros((n, n_u)), np.zeros((n, n_u, n_x)), np.zeros((n + 1, n_x)), np.zeros((n + 1, n_x, n_x)))
             for _ in range(2)
@@ -84,7 +75,7 @@ class Workspace:
             )
             for _ in range(2)
         )
-        return expansion, swept, candidate, nominal, trial
+        return problem.derivatives(n + 1), swept, candidate, nominal, trial
 
     @staticmethod
     def _shape(problem: Problem) -> tuple[int, ...]:

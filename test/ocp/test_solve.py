@@ -170,7 +170,7 @@ def test_infeasible_problems_come_with_a_certificate(terms, culprits, scale):
 
 
 def test_multipliers_and_slacks_of_bounds_are_in_the_users_units():
-    """Whether the other bound is there or not."""
+    """Multipliers are the cost's slope, with and without the other bound."""
     for upper in (np.inf, 99.0):
         problem = casadi_problem(X[:1] + U, (U + 2.0) ** 2, 0.0, n_nodes=1, x=X[:1], u=U, u_min=-1.0, u_max=upper)
         found = solve(problem, [0.0])
